@@ -1,0 +1,33 @@
+"""regard: encoder–decoder models with attention that show where they look.
+
+Reading order, the way data walks: errors, files, recipe, data, attention, cells, dropout, encoders, decoders, model,
+losses, search, metrics, prediction, tasks, device, folder, run, card, training, pictures, demo, cli. Each leans only
+on those before it.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from regard.prediction import Prediction as Prediction
+    from regard.run import Run as Run
+    from regard.run import load as load
+    from regard.training import train as train
+
+__version__ = "0.1.0"
+__all__ = ["Prediction", "Run", "__version__", "load", "train"]
+
+_HOMES = {
+    "train": "regard.training",
+    "load": "regard.run",
+    "Run": "regard.run",
+    "Prediction": "regard.prediction",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """torch takes two seconds to import: it comes with the first name that needs it, not with `import regard`."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'regard' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES[name]), name)

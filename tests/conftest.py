@@ -1,0 +1,40 @@
+"""One trained run for all who need one: it reads words backwards."""
+
+import shutil
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.command import backwards, train, words, write
+
+
+class Reverse(NamedTuple):
+    run: Path
+    pairs: Path  # it learnt these
+    test: Path  # it has not seen these
+    unseen: list[str]  # their sources
+
+
+@pytest.fixture(scope="session")
+def reverse(tmp_path_factory: pytest.TempPathFactory) -> Reverse:
+    """Made through the command, as anybody would; nobody may write into it."""
+    folder = tmp_path_factory.mktemp("reverse")
+    known, unseen = words("abcde", 3, 4)[:500], words("abcde", 3, 4)[500:550]
+    pairs = write(folder / "pairs.tsv", ((word, backwards(word)) for word in known))
+    test = write(folder / "test.tsv", ((word, backwards(word)) for word in unseen))
+    result = train(pairs, folder / "run", epochs=6)
+    assert result.code == 0, result.err
+    return Reverse(folder / "run", pairs, test, unseen)
+
+
+@pytest.fixture
+def spare(reverse: Reverse, tmp_path: Path) -> Path:
+    """A copy of the run, to be damaged."""
+    return Path(shutil.copytree(reverse.run, tmp_path / "spare"))
+
+
+@pytest.fixture
+def few(tmp_path: Path) -> Path:
+    """Enough pairs to train on, not enough to learn from."""
+    return write(tmp_path / "few.tsv", ((word, backwards(word)) for word in words("ab", 2, 4)))
