@@ -1,0 +1,99 @@
+"""Examples → batches: rectangles grouped by length under a token budget, in an order that can be resumed."""
+
+import hashlib
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+
+class Padded(NamedTuple):
+    """Sequences of unequal length in one rectangle."""
+
+    data: Tensor  # (B, S) symbol numbers, or (B, S, E) vectors
+    lengths: Tensor  # (B,)
+
+    @property
+    def mask(self) -> Tensor:
+        places = torch.arange(self.data.size(1), device=self.data.device)
+        return places < self.lengths[:, None]  # (B, S)  True on real places
+
+    def to(self, device: torch.device) -> "Padded":
+        return Padded(self.data.to(device), self.lengths.to(device))
+
+
+class Batch(NamedTuple):
+    """What a training step reads: sources, targets framed by BEGIN and END, and which examples these are."""
+
+    source: Padded
+    target: Padded
+    numbers: list[int]  # places in the training data, to name a batch that went wrong
+
+    def to(self, device: torch.device) -> "Batch":
+        return Batch(self.source.to(device), self.target.to(device), self.numbers)
+
+
+class Encoding(NamedTuple):
+    """One example as numbers."""
+
+    source: list[int]
+    target: list[int]  # BEGIN … END
+
+
+def pad(sequences: Sequence[Sequence[int]]) -> Padded:
+    lengths = torch.tensor([len(sequence) for sequence in sequences])
+    data = torch.zeros(len(sequences), int(lengths.max()), dtype=torch.long)  # PAD is 0
+    for row, sequence in enumerate(sequences):
+        data[row, : len(sequence)] = torch.as_tensor(sequence)
+    return Padded(data, lengths)
+
+
+def collate(encodings: Sequence[Encoding], numbers: list[int]) -> Batch:
+    chosen = [encodings[number] for number in numbers]
+    return Batch(pad([one.source for one in chosen]), pad([one.target for one in chosen]), numbers)
+
+
+def length_buckets(lengths: Sequence[int], tokens: int, most: int) -> list[list[int]]:
+    """Cut a list already sorted by length into batches of at most `most` examples and `tokens` padded places."""
+    batches: list[list[int]] = []
+    widest = 0
+    for number, length in enumerate(lengths):
+        widest = max(widest, length) if batches else length
+        if not batches or len(batches[-1]) == most or widest * (len(batches[-1]) + 1) > tokens:
+            batches.append([])
+            widest = length
+        batches[-1].append(number)
+    return batches
+
+
+class EpochPlan:
+    """The batches of every epoch, as a pure function of (seed, epoch).
+
+    Nothing is drawn from a global random state and nothing is remembered, so a resumed run only needs to know the epoch
+    and how many batches of it are done. Within a window of `window` batches examples are sorted by length, so there is
+    little padding, yet batches differ from epoch to epoch.
+    """
+
+    def __init__(self, encodings: Sequence[Encoding], tokens: int, most: int, seed: int, window: int = 50):
+        self.lengths = [max(len(one.source), len(one.target)) for one in encodings]
+        self.sort_keys = [(len(one.target), len(one.source)) for one in encodings]
+        self.tokens, self.most, self.seed, self.window = tokens, most, seed, window
+
+    def batches(self, epoch: int) -> list[list[int]]:
+        generator = torch.Generator().manual_seed(mix(self.seed, epoch))
+        order = torch.randperm(len(self.lengths), generator=generator).tolist()
+        batches: list[list[int]] = []
+        reach = self.window * self.most
+        for begin in range(0, len(order), reach):
+            chunk = sorted(order[begin : begin + reach], key=self.sort_keys.__getitem__)
+            cuts = length_buckets([self.lengths[number] for number in chunk], self.tokens, self.most)
+            batches += [[chunk[place] for place in cut] for cut in cuts]
+        shuffled = torch.randperm(len(batches), generator=generator).tolist()
+        return [batches[place] for place in shuffled]
+
+
+def mix(*numbers: int) -> int:
+    """A seed from several numbers, so that nearby seeds and epochs have unrelated orders."""
+    text = ",".join(map(str, numbers)).encode()
+    return int.from_bytes(hashlib.blake2b(text, digest_size=7).digest(), "big")

@@ -1,0 +1,223 @@
+"""Rows → examples: which column is what, and what makes a line bad.
+
+| data                            | columns                              |
+|---------------------------------|--------------------------------------|
+| word ⇥ phones                   | Columns()                            |
+| lemma ⇥ form ⇥ features         | Columns(features=3)                  |
+| roman ⇥ native ⇥ count          | Columns()                            |
+| a table with a header           | Columns("lemma", "form", "features") |
+| {"translation": {"de":, "en":}} | Columns("de", "en")                  |
+"""
+
+import difflib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
+from typing import Any, NamedTuple
+
+from regard.data.rows import STDIN, BadLine, Paths, Row, open_rows, preview, split_path
+from regard.data.text import normalise
+from regard.errors import DataError, UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    source: str
+    target: str
+    features: str = ""
+    place: str = ""  # pairs.tsv, line 17
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Numbers count from 1; a name needs a header line.
+
+    JSON lines need neither: a name is a key, and a number stands for the key "source", "target" or
+    "features".
+    """
+
+    source: str | int = 1
+    target: str | int = 2
+    features: str | int | None = None
+    header: bool = False  # there is a header line although the columns are numbers
+
+    def __post_init__(self) -> None:
+        if any(isinstance(column, int) and column < 1 for _, column in self):
+            raise UsageError(f"columns are counted from 1, found {min(self._numbers)}")
+
+    def __iter__(self) -> Iterator[tuple[str, str | int]]:
+        """(role, column) of those there are."""
+        yield "source", self.source
+        yield "target", self.target
+        if self.features is not None:
+            yield "features", self.features
+
+    @property
+    def _numbers(self) -> list[int]:
+        return [column for _, column in self if isinstance(column, int)]
+
+    @property
+    def named(self) -> bool:
+        return any(isinstance(column, str) for _, column in self)
+
+    @property
+    def width(self) -> int:
+        """How many columns a row must have at least."""
+        return max(self._numbers, default=1)
+
+    def numbered(self, header: Row) -> "Columns":
+        """The same columns as numbers, looked up in a header line."""
+        numbers = {role: _number(column, header) for role, column in self}
+        return Columns(numbers["source"], numbers["target"], numbers.get("features"), self.header)
+
+
+class Reading(NamedTuple):
+    examples: list[Example]
+    skipped: list[str]  # what was wrong with each line left out
+
+
+def read_pairs(path: Paths, columns: Columns, *, lowercase: bool = False, skip_bad_lines: bool = False) -> Reading:
+    """The examples of a file in its order. Blank lines do not count; a bad line stops or is skipped."""
+    columns = _of_parallel(columns) if len(split_path(path)) == 2 else columns
+    reading = Reading([], [])
+    with open_rows(path) as rows:
+        columns, rows = _past_header(filter(_filled, rows), columns)
+        for found in _attempts(map(partial(_example, columns=columns, lowercase=lowercase), rows)):
+            if isinstance(found, Example):
+                reading.examples.append(found)
+            elif skip_bad_lines:
+                reading.skipped.append(str(found))
+            else:
+                raise DataError(f"{found} (--skip-bad-lines leaves such lines out)") from found
+    if not reading.examples:
+        raise _nothing(path, reading.skipped)
+    return reading
+
+
+def read_sources(path: Paths, columns: Columns | None = None, *, lowercase: bool = False) -> list[Example]:
+    """What to predict: a source a line, then features if there are such columns; or a table like in training.
+
+    An empty line is an empty source, so that the n-th example is the n-th line.
+    """
+    columns = columns or Columns()
+    with open_rows(path) as rows:
+        columns, rows = _past_optional_header(rows, replace(columns, target=columns.source))
+        examples = [_source(row, columns, lowercase) for row in rows]
+    if not examples:
+        raise _nothing(path, [])
+    return examples
+
+
+def _attempts(examples: Iterator[Example]) -> Iterator[Example | BadLine]:
+    while True:
+        try:
+            yield next(examples)
+        except StopIteration:
+            return
+        except BadLine as error:
+            yield error
+
+
+def _nothing(path: Paths, skipped: list[str]) -> DataError:
+    name = " and ".join("standard input" if part == STDIN else part for part in split_path(path))
+    if skipped:
+        return DataError(f"{name}: none of {len(skipped)} lines can be used; the first: {skipped[0]}")
+    return DataError(f"{name} is empty; expected one example a line")
+
+
+def _filled(row: Row) -> bool:
+    return isinstance(row.cells, Mapping) or len(row.cells) > 1 or any(cell.strip() for cell in row.cells)
+
+
+def _of_parallel(columns: Columns) -> Columns:
+    if columns.features is not None:
+        raise UsageError("two parallel files have no features column; expected one table with all columns")
+    return Columns()
+
+
+def _past_header(rows: Iterator[Row], columns: Columns) -> tuple[Columns, Iterator[Row]]:
+    """The rows after the header, if there must be one, and the columns as numbers."""
+    first = next(rows, None) if columns.named or columns.header else None
+    if first is None:
+        return columns, rows
+    if isinstance(first.cells, Mapping):  # keys in every row instead
+        return columns, chain([first], rows)
+    return columns.numbered(first), rows
+
+
+def _past_optional_header(rows: Iterator[Row], columns: Columns) -> tuple[Columns, Iterator[Row]]:
+    """A plain list of sources has no header, even when the table used in training has one."""
+    first = next(rows, None) if columns.named or columns.header else None
+    if first is None:
+        return columns, rows
+    if isinstance(first.cells, Mapping):
+        return columns, chain([first], rows)
+    names = [normalise(cell) for cell in first.cells]
+    if columns.source in names or (columns.header and not columns.named and len(names) > 1):
+        return columns.numbered(first), rows
+    bare = Columns(1, 1, None if columns.features is None else 2) if columns.named else columns
+    return bare, chain([first], rows)
+
+
+def _number(column: str | int, header: Row) -> int:
+    if isinstance(column, int):
+        return column
+    names = [normalise(name) for name in header.cells]
+    if column in names:
+        return names.index(column) + 1
+    near = difflib.get_close_matches(column, names, n=1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    raise UsageError(f"{header.place}: the header has no column {column!r}, only {', '.join(names)}{hint}")
+
+
+def _example(row: Row, columns: Columns, lowercase: bool) -> Example:
+    read = partial(_text, row, width=columns.width, lowercase=lowercase)
+    texts = {role: read(role, column) for role, column in columns}
+    for role in ("source", "target"):
+        if not texts[role]:
+            raise BadLine(f"{row.place}: the {role} is empty")
+    return Example(**texts, place=row.place)
+
+
+def _source(row: Row, columns: Columns, lowercase: bool) -> Example:
+    if not _filled(row):
+        return Example("", "", place=row.place)
+    if isinstance(row.cells, list) and len(row.cells) < columns.width:
+        columns = Columns(1, 1, None if columns.features is None else 2)
+    read = partial(_text, row, width=columns.width, lowercase=lowercase)
+    texts = {role: read(role, column) for role, column in columns if role != "target"}
+    return Example(texts["source"], "", texts.get("features", ""), row.place)
+
+
+def _text(row: Row, role: str, column: str | int, width: int, lowercase: bool) -> str:
+    if isinstance(row.cells, Mapping):
+        found = _value(row.place, row.cells, role if isinstance(column, int) else column)
+    elif len(row.cells) < width:
+        raise BadLine(_too_few(row, row.cells, width))
+    else:
+        found = row.cells[int(column) - 1]
+    try:
+        return normalise(found, lowercase and role != "features")
+    except DataError as error:
+        raise BadLine(f"{row.place}: {error}") from error
+
+
+def _value(place: str, row: Mapping[str, Any], key: str) -> str:
+    nested = row.get("translation")
+    values = {**row, **nested} if isinstance(nested, Mapping) else row
+    if key not in values:
+        raise BadLine(f"{place}: there is no key {key!r}, only {', '.join(values) or 'none at all'}")
+    if not isinstance(values[key], str):
+        raise BadLine(f"{place}: {key!r} is {preview(str(values[key]))}; expected text")
+    return str(values[key])
+
+
+def _too_few(row: Row, cells: list[str], width: int) -> str:
+    line = "\t".join(cells)
+    found = f"expected at least {width} {row.separator}-separated columns, found {len(cells)} ({preview(line)})"
+    if row.separator == "tab" and "," in line:
+        found += "; if commas separate the columns, name the file .csv"
+    elif row.separator == "tab" and " " in line:
+        found += "; put a tab, not spaces, between the columns"
+    return f"{row.place}: {found}"

@@ -1,0 +1,102 @@
+"""How good outputs are, in percent: thin, over the libraries the field cites.
+
+| name in reports | function                            | compares                                      |
+|-----------------|-------------------------------------|-----------------------------------------------|
+| accuracy, wer   | accuracy, wer                       | whole outputs (a word each)                   |
+| per, cer        | symbol_error                        | phonemes or graphemes                         |
+| –               | word_error_rate                     | words of running text                         |
+| bleu, chrf, ter | bleu, chrf, ter                     | finished text, never subwords or split words  |
+
+Every output may have several references, and not all equally many; `references[i]` belong to `outputs[i]`.
+"""
+
+from collections.abc import Hashable, Sequence
+from itertools import zip_longest
+from typing import NamedTuple
+
+from rapidfuzz.distance import Levenshtein
+from sacrebleu.metrics.base import Metric
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
+from sacrebleu.metrics.ter import TER
+
+from regard.errors import DataError
+
+
+class Scored(NamedTuple):
+    score: float
+    signature: str  # sacreBLEU's: how the score was computed, to be quoted with it
+
+
+LOWER_IS_BETTER = frozenset({"wer", "per", "cer", "ter"})
+
+
+class Measured(NamedTuple):
+    """What a task reports."""
+
+    metrics: dict[str, float]  # in percent, by the field's names
+    signatures: dict[str, str]  # sacreBLEU's, by metric
+
+
+def accuracy(outputs: Sequence[object], references: Sequence[Sequence[object]]) -> float:
+    """Share of outputs that equal one of their references."""
+    _check(outputs, references)
+    right = sum(output in options for output, options in zip(outputs, references, strict=True))
+    return 100 * right / len(outputs)
+
+
+def wer(outputs: Sequence[object], references: Sequence[Sequence[object]]) -> float:
+    """Share of wrong words, when an output is one word: 100 − accuracy."""
+    return 100 - accuracy(outputs, references)
+
+
+def symbol_error(outputs: Sequence[Sequence[Hashable]], references: Sequence[Sequence[Sequence[Hashable]]]) -> float:
+    """Σ edits / Σ length of the reference, each reference being the one with the least edits / length."""
+    _check(outputs, references)
+    edits = length = 0
+    for output, options in zip(outputs, references, strict=True):
+        counted = [(Levenshtein.distance(output, option), len(option)) for option in options]
+        nearest = min(counted, key=lambda pair: pair[0] / max(pair[1], 1))
+        edits += nearest[0]
+        length += nearest[1]
+    return 100 * edits / max(length, 1)
+
+
+def word_error_rate(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> float:
+    """The same over the words of running text, which white space separates."""
+    return symbol_error(
+        [output.split() for output in outputs], [[text.split() for text in options] for options in references]
+    )
+
+
+def bleu(outputs: Sequence[str], references: Sequence[Sequence[str]], lowercase: bool = False) -> Scored:
+    """Papineni et al. 2002, as sacreBLEU computes it (Post 2018)."""
+    return _score(BLEU(lowercase=lowercase), outputs, references)
+
+
+def chrf(outputs: Sequence[str], references: Sequence[Sequence[str]], lowercase: bool = False) -> Scored:
+    """Popović 2015: F2 of character n-grams."""
+    return _score(CHRF(lowercase=lowercase), outputs, references)
+
+
+def ter(outputs: Sequence[str], references: Sequence[Sequence[str]], lowercase: bool = False) -> Scored:
+    """Snover et al. 2006: edits and shifts per reference word; lower is better."""
+    return _score(TER(case_sensitive=not lowercase), outputs, references)
+
+
+def _score(metric: Metric, outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Scored:
+    _check(outputs, references)
+    streams = list(
+        zip_longest(*references)
+    )  # sacreBLEU wants the first references, the second …; None where there is none
+    score = metric.corpus_score(outputs, streams)
+    return Scored(float(score.score), str(metric.get_signature()))
+
+
+def _check(outputs: Sequence[object], references: Sequence[Sequence[object]]) -> None:
+    if not outputs:
+        raise DataError("there is nothing to measure: no outputs")
+    if len(outputs) != len(references):
+        raise DataError(f"found {len(outputs)} outputs for {len(references)} lists of references")
+    if not all(references):
+        raise DataError(f"output {list(map(bool, references)).index(False) + 1} has no reference")

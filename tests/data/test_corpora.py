@@ -1,0 +1,387 @@
+"""Corpora from packages, on tiny packages made here; the real ones need not be installed."""
+
+import json
+import lzma
+import struct
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from unicodedata import is_normalized, normalize
+
+import pytest
+
+from regard.data.corpora import CORPORA, Written, corpus_names, write_corpus
+from regard.data.corpora.bible import ENGLISH, GREEK, LINKS
+from regard.data.corpora.cmudict import DICTIONARY
+from regard.data.corpora.lemmas import FOLDER, dictionary
+from regard.data.corpora.names import CITIES, catalogue, written_in
+from regard.data.corpora.package import sum_of_sums
+from regard.data.corpora.split import Row, place, split
+from regard.data.demo import demo_files
+from regard.errors import DataError, MissingExtra, RegardError, UsageError
+
+PARTS = ("train", "dev", "test")
+WORDS = [a + b + c for a in "bdgk" for b in "aeiou" for c in "lmnrst"]  # 120 words
+
+
+class Shelf:
+    """A folder of made-up packages that Python finds before any real ones."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch):
+        self.folder, self.monkeypatch = folder, monkeypatch
+        monkeypatch.syspath_prepend(str(folder))
+
+    def put(self, corpus: str, files: Mapping[str, bytes], version: str = "") -> None:
+        """Install the files under the package's name; the table expects their sum from now on."""
+        package = CORPORA[corpus].package
+        for path, content in files.items():
+            (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (self.folder / path).write_bytes(content)
+        version = version or package.version
+        info = self.folder / f"{package.name.replace('-', '_')}-{version}.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package.name}\nVersion: {version}\n")
+        (info / "RECORD").write_text("".join(f"{path},,\n" for path in files))
+        expected = package._replace(sha256=sum_of_sums(dict(sorted(files.items()))))
+        self.monkeypatch.setitem(CORPORA, corpus, CORPORA[corpus]._replace(package=expected))
+
+
+@pytest.fixture
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
+    (tmp_path / "packages").mkdir()
+    return Shelf(tmp_path / "packages", monkeypatch)
+
+
+def cmudict_file() -> dict[str, bytes]:
+    lines = [f"{word} {word[0].upper()} AH1 T # note\n{word}(2) {word[0].upper()} EH0 T\n" for word in WORDS]
+    return {DICTIONARY: "".join(lines).encode()}
+
+
+def mo(messages: dict[str, str], order: str = "<") -> bytes:
+    """A compiled gettext catalogue: header, two tables of (length, place), then the texts."""
+    originals, translations = list(messages), list(messages.values())
+    texts = [text.encode() + b"\0" for text in originals + translations]
+    starts = [28 + 16 * len(messages) + sum(map(len, texts[:i])) for i in range(len(texts))]
+    header = struct.pack(f"{order}7I", 0x950412DE, 0, len(messages), 28, 28 + 8 * len(messages), 0, 0)
+    tables = [struct.pack(f"{order}2I", len(t) - 1, s) for t, s in zip(texts, starts, strict=True)]
+    return header + b"".join(tables) + b"".join(texts)
+
+
+def read(written: Written) -> dict[str, list[list[str]]]:
+    def rows(part: str) -> list[list[str]]:
+        text = (written.folder / f"{part}.tsv").read_bytes().decode("utf-8")
+        assert text.endswith("\n")
+        return [line.split("\t") for line in text[:-1].split("\n")]
+
+    return {part: rows(part) for part in PARTS}
+
+
+def test_pronunciations_stay_on_one_side_and_nothing_is_lost(shelf: Shelf, tmp_path: Path) -> None:
+    shelf.put("cmudict", cmudict_file())
+    written = write_corpus("cmudict", tmp_path / "out", dev=0.2, test=0.2)
+    parts = read(written)
+    sides = [{word for word, _ in parts[part]} for part in PARTS]
+    assert set.union(*sides) == set(WORDS)
+    assert sum(map(len, sides)) == len(WORDS)
+    together = [tuple(row) for part in PARTS for row in parts[part]]
+    assert Counter(word for word, _ in together) == dict.fromkeys(WORDS, 2)
+    assert ("bal", "B AH T") in together
+    assert ("bal", "B EH T") in together
+    assert written.files == {f"{part}.tsv": len(parts[part]) for part in PARTS}
+
+
+def test_stress_marks_are_kept_on_request(shelf: Shelf, tmp_path: Path) -> None:
+    shelf.put("cmudict", cmudict_file())
+    parts = read(write_corpus("cmudict-stress", tmp_path / "out"))
+    assert ["bal", "B AH1 T"] in parts["train"] + parts["dev"] + parts["test"]
+
+
+def test_same_seed_same_bytes_other_seed_other_split(shelf: Shelf, tmp_path: Path) -> None:
+    shelf.put("cmudict", cmudict_file())
+    for folder, seed in (("a", 0), ("b", 0), ("c", 1)):
+        write_corpus("cmudict", tmp_path / folder, seed=seed)
+    a, b, c = ({f.name: f.read_bytes() for f in (tmp_path / folder).iterdir()} for folder in "abc")
+    assert a == b
+    assert a["dev.tsv"] != c["dev.tsv"]
+
+
+def test_readme_names_source_licence_and_counts(shelf: Shelf, tmp_path: Path) -> None:
+    shelf.put("cmudict", cmudict_file())
+    written = write_corpus("cmudict", tmp_path / "out")
+    readme = (tmp_path / "out" / "README.txt").read_text("utf-8")
+    assert "Carnegie Mellon" in readme
+    assert "Carnegie Mellon" in written.credit
+    assert "BSD" in readme
+    assert f"train {written.files['train.tsv']} rows ({written.files['train.tsv'] // 2} keys)" in readme
+
+
+def test_changed_file_is_refused(shelf: Shelf, tmp_path: Path) -> None:
+    shelf.put("cmudict", cmudict_file())
+    (shelf.folder / DICTIONARY).write_bytes(b"bal B AE L\n")
+    with pytest.raises(DataError, match=r"SHA-256 .* expected .* cmudict==1\.1\.3"):
+        write_corpus("cmudict", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_vanished_file_is_named(shelf: Shelf, tmp_path: Path) -> None:
+    shelf.put("cmudict", cmudict_file())
+    (shelf.folder / DICTIONARY).unlink()
+    with pytest.raises(DataError, match=r"cannot read .*cmudict\.dict.*reinstall"):
+        write_corpus("cmudict", tmp_path / "out")
+
+
+def test_other_version_is_refused_and_the_right_one_named(shelf: Shelf, tmp_path: Path) -> None:
+    shelf.put("cmudict", cmudict_file(), version="9.9")
+    with pytest.raises(DataError, match=r"cmudict 9\.9 is installed.*cmudict==1\.1\.3"):
+        write_corpus("cmudict", tmp_path / "out")
+
+
+def test_missing_package_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = CORPORA["cmudict"].package._replace(name="no-such-package")
+    monkeypatch.setitem(CORPORA, "cmudict", CORPORA["cmudict"]._replace(package=package))
+    with pytest.raises(MissingExtra, match=r"no-such-package.*regard\[corpora\]"):
+        write_corpus("cmudict", tmp_path / "out")
+
+
+def test_code_of_a_package_is_never_run(shelf: Shelf, tmp_path: Path) -> None:
+    shelf.put("cmudict", cmudict_file() | {"cmudict/__init__.py": b"raise SystemExit('was imported')"})
+    package = CORPORA["cmudict"].package
+    shelf.monkeypatch.setitem(
+        CORPORA,
+        "cmudict",
+        CORPORA["cmudict"]._replace(package=package._replace(sha256=sum_of_sums(cmudict_file()))),
+    )
+    assert write_corpus("cmudict", tmp_path / "out").files
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("cmudcit", "no corpus 'cmudcit'; did you mean cmudict.*Known: .*bible"),
+        ("cmudict-", "no corpus"),
+        ("pycountry-hindi", "did you mean .*pycountry-hi"),
+        ("esperanto", "Known: cmudict, cmudict-stress, pycountry-XX"),
+        ("geonames", "which geonames.*one of arabic, .*greek"),
+    ],
+)
+def test_unknown_name_brings_its_neighbours(name: str, hint: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=hint):
+        write_corpus(name, tmp_path)
+    assert name not in corpus_names()
+
+
+def test_foreign_folder_is_left_alone_and_own_is_written_again(shelf: Shelf, tmp_path: Path) -> None:
+    shelf.put("cmudict", cmudict_file())
+    taken = tmp_path / "taken"
+    taken.mkdir()
+    (taken / "train.tsv").write_text("precious")
+    with pytest.raises(UsageError, match="not empty"):
+        write_corpus("cmudict", taken)
+    assert (taken / "train.tsv").read_text() == "precious"
+    (taken / "train.tsv").unlink()
+    assert write_corpus("cmudict", taken) == write_corpus("cmudict", taken)
+    with pytest.raises(UsageError, match="does not hold cmudict-stress"):
+        write_corpus("cmudict-stress", taken)
+
+
+def test_file_in_place_of_the_folder(shelf: Shelf, tmp_path: Path) -> None:
+    shelf.put("cmudict", cmudict_file())
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="is a file"):
+        write_corpus("cmudict", tmp_path / "file")
+    with pytest.raises(RegardError, match="file"):
+        write_corpus("cmudict", tmp_path / "file" / "below")
+
+
+@pytest.mark.parametrize(("dev", "test"), [(0.0, 0.1), (0.1, 0.0), (0.5, 0.5), (-0.1, 0.1), (float("nan"), 0.1)])
+def test_impossible_shares(dev: float, test: float, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no room"):
+        write_corpus("cmudict", tmp_path, dev=dev, test=test)
+
+
+def test_too_small_for_three_parts(shelf: Shelf, tmp_path: Path) -> None:
+    shelf.put("cmudict", {DICTIONARY: b"a AH0\n"})
+    with pytest.raises(DataError, match="too small"):
+        write_corpus("cmudict", tmp_path / "out")
+
+
+def test_split_shares_and_fair_heads() -> None:
+    parts = split((Row(str(i), str(i), "x") for i in range(20_000)), seed=0, dev=0.05, test=0.1)
+    assert [len(part) / 20_000 for part in parts] == pytest.approx([0.85, 0.05, 0.1], abs=0.01)
+    head = [int(row.key) for row in parts.train[:2000]]
+    assert sum(head) / len(head) == pytest.approx(10_000, rel=0.05)
+
+
+def test_split_drops_repeated_rows_and_ignores_their_order() -> None:
+    rows = [Row(f"k{i % 50}", f"s{i % 50}", f"t{i % 100}") for i in range(400)]
+    there = split(rows, seed=3, dev=0.2, test=0.2)
+    back = split(reversed(rows), seed=3, dev=0.2, test=0.2)
+    assert [set(part) for part in there] == [set(part) for part in back]
+    assert sum(map(len, there)) == 100
+
+
+def test_place_is_pinned_for_ever() -> None:
+    """Another hash would mix the test words of yesterday's model into today's training."""
+    assert place("word", 0) == 0.6288779155039128
+
+
+def test_names_of_countries_in_their_script_only(shelf: Shelf, tmp_path: Path) -> None:
+    hindi = "कखगघचछजझटठडढ"
+    names = {word.title(): hindi[i % 12] + hindi[i // 12] for i, word in enumerate(WORDS)}
+    names |= {
+        "": "Language: hi\n",
+        "Latin": "Latin",
+        "Two Words": "दो शब्द",
+        "Cafe\u0301": "कैफ़े",
+        "No. 7": "सात",
+    }
+    shelf.put("pycountry", {"pycountry/locales/hi/LC_MESSAGES/iso3166-1.mo": mo(names)})
+    parts = read(write_corpus("pycountry-hi", tmp_path / "all"))
+    rows = dict(row for part in PARTS for row in parts[part])
+    assert rows["Two Words"] == "दो शब्द"
+    assert rows["Café"]
+    assert "Latin" not in rows
+    assert "No. 7" not in rows
+    assert all(is_normalized("NFC", text) for row in rows.items() for text in row)
+    single = read(write_corpus("pycountry-hi", tmp_path / "single", single_words=True))
+    assert {row[0] for part in PARTS for row in single[part]} == set(rows) - {"Two Words"}
+
+
+def test_single_words_need_names(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="not from bible"):
+        write_corpus("bible", tmp_path, single_words=True)
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_catalogue_of_either_byte_order(order: str) -> None:
+    assert catalogue(mo({"": "header", "Greece": "यूनान", "none": ""}, order)) == {"Greece": "यूनान"}
+
+
+@pytest.mark.parametrize(
+    ("script", "text", "fits"),
+    [
+        ("cyrillic", "Нью-Йорк", True),
+        ("cyrillic", "Тиранæ", False),
+        ("arabic", "مَكَّة", True),
+        ("arabic", "لندن، كندا", False),
+        ("arabic", "١٢", False),
+        ("katakana", "ニューヨーク", True),
+        ("devanagari", "क्\u200dष", True),
+        ("latin", "São Tomé", True),
+        ("latin", "-", False),
+        ("latin", "", False),
+    ],
+)
+def test_script(script: str, text: str, fits: bool) -> None:
+    assert written_in(script, text) is fits
+
+
+def test_cities_of_one_name_are_on_one_side(shelf: Shelf, tmp_path: Path) -> None:
+    cities = {
+        f"{word}{ending}": {
+            "name": f"{name}o",
+            "alternatenames": [f"αβγ{ending}", f"αδ{ending}", word, "Москва"],
+        }
+        for word in WORDS
+        for name, ending in ((word.title(), "ν"), (word, "ς"), (f"{word}\u0301", "α"))
+    }
+    shelf.put("geonames", {CITIES: json.dumps(cities).encode()})
+    parts = read(write_corpus("geonames-greek", tmp_path / "out", dev=0.2, test=0.2))
+    assert sum(map(len, parts.values())) == 6 * len(WORDS)
+    for rows in parts.values():
+        bare = Counter(normalize("NFD", source).replace("\u0301", "").lower() for source, _ in rows)
+        assert set(bare.values()) == {6}  # three cities, two spellings each
+
+
+def front_coded(pairs: list[tuple[str, str]], reverse: bool) -> bytes:
+    """simplemma's format, written the plain way: nothing shared, lemmas in full or same as before."""
+    step = -1 if reverse else 1
+    out, before = b"SMFC1" + bytes([reverse]) + varint(len(pairs)), None
+    for form, lemma in pairs:
+        key, value = form.encode()[::step], lemma.encode()[::step]
+        out += varint(0) + varint(len(key)) + key
+        out += b"\xfe" if lemma == before else b"\xff" + varint(len(value)) + value
+        before = lemma
+    return lzma.compress(out)
+
+
+def varint(number: int) -> bytes:
+    return bytes([number]) if number < 128 else bytes([number & 127 | 128]) + varint(number >> 7)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_dictionary_written_plainly(reverse: bool) -> None:
+    pairs = [("gehe", "gehen"), ("geht", "gehen"), ("größer", "groß"), ("x" * 300, "y" * 200)]
+    assert list(dictionary(front_coded(pairs, reverse))) == pairs
+
+
+def test_dictionary_with_shared_starts_and_cut_ends() -> None:
+    coded = b"SMFC1\x00\x03" + b"\x00\x05walks\x01\x00" + b"\x04\x02ed\x02\x00" + b"\x00\x04mice\x03\x04ouse"
+    assert list(dictionary(lzma.compress(coded))) == [
+        ("walks", "walk"),
+        ("walked", "walk"),
+        ("mice", "mouse"),
+    ]
+
+
+def test_dictionary_of_another_format() -> None:
+    with pytest.raises(DataError, match="SMFC1"):
+        list(dictionary(lzma.compress(b"\x80\x04pickle")))
+
+
+def test_forms_are_split_by_lemma(shelf: Shelf, tmp_path: Path) -> None:
+    pairs = [(word + ending, word) for word in WORDS for ending in ("", "en", "s")] + [
+        ("b4l", "bal"),
+        ("a b", "ab"),
+    ]
+    shelf.put("simplemma", {f"{FOLDER}/de.plzma": front_coded(pairs, False)})
+    parts = read(write_corpus("simplemma-de", tmp_path / "out", dev=0.2, test=0.2))
+    sides = [{lemma for _, lemma in parts[part]} for part in PARTS]
+    assert sum(map(len, sides)) == len(set.union(*sides)) == len(WORDS)
+    assert sum(map(len, parts.values())) == 3 * len(WORDS)
+
+
+def test_verses_with_links_and_without_strays(shelf: Shelf, tmp_path: Path) -> None:
+    greek, english, links = ["id\ttext"], ["id\tsource_verse\ttext"], []
+    for verse in range(1, 101):
+        place = f"40001{verse:03}"
+        greek += [f"n{place}001\tα{'β' * verse}", f"n{place}002\tγ"]
+        english += [f"{place}{word:03}\t{place}\t{text}" for word, text in enumerate(["the", "w", ","], 1)]
+        links.append({"source": [f"n{place}001"], "target": [f"{place}001", f"{place}002"]})
+    links.append({"source": ["n40001007002"], "target": ["40001008001"]})
+    files = {
+        GREEK: "\n".join(greek).encode(),
+        ENGLISH: "\n".join(english).encode(),
+        LINKS: json.dumps({"records": links}).encode(),
+    }
+    shelf.put("bible", files)
+    written = write_corpus("bible", tmp_path / "out")
+    parts = read(written)
+    rows = [row for part in PARTS for row in parts[part]]
+    assert len(rows) == 98  # verses 7 and 8 are linked with each other
+    assert {target for _, target in rows} == {"the w ,"}
+    for part in PARTS:
+        lines = (tmp_path / "out" / f"{part}.pharaoh").read_text().splitlines()
+        assert lines == ["0-0 0-1"] * len(parts[part])
+        assert written.files[f"{part}.pharaoh"] == len(lines)
+
+
+def test_every_corpus_states_its_terms() -> None:
+    for corpus in CORPORA.values():
+        assert corpus.licence
+        assert corpus.credit
+        assert len(corpus.package.sha256) == 64
+    assert len(corpus_names()) == len(set(corpus_names()))
+
+
+def test_demo_data_is_small_disjoint_and_phonemic() -> None:
+    files = demo_files()
+    assert sum(path.stat().st_size for path in files) < 1_000_000
+    assert "Carnegie Mellon" in (files.train.parent / "LICENSE").read_text()
+    parts = [[line.split("\t") for line in path.read_text("utf-8").splitlines()] for path in files]
+    words = [{word for word, _ in rows} for rows in parts]
+    assert [len(each) for each in words] == [14_000, 1_000, 1_000]
+    assert len(set.union(*words)) == 16_000
+    assert all(set(word) <= set("abcdefghijklmnopqrstuvwxyz'") for each in words for word in each)
+    assert len({phone for rows in parts for _, phones in rows for phone in phones.split()}) == 39
+    assert all(len(rows) == len({tuple(row) for row in rows}) for rows in parts)

@@ -1,0 +1,110 @@
+from typing import Any
+
+import jiwer
+import pytest
+import sacrebleu
+from hypothesis import given
+from hypothesis import strategies as st
+
+from regard.errors import DataError
+from regard.metrics import Scored, accuracy, bleu, chrf, symbol_error, ter, wer, word_error_rate
+
+OUTPUTS = ["The cat sat on the mat.", "A dog runs fast!", "It's raining again, they say."]
+FIRST = ["The cat is sitting on the mat.", "The dog runs very fast!", "It is raining again, they say."]
+REFERENCES = [[text] for text in FIRST]
+SECOND = ["On the mat sat the cat.", "A dog runs fast.", "They say that it's raining."]
+
+sentences = st.lists(st.sampled_from(["a", "b", "c", "dd"]), min_size=1, max_size=7).map(" ".join)
+corpora = st.lists(st.tuples(sentences, sentences), min_size=1, max_size=5)
+
+
+def test_accuracy_takes_any_reference() -> None:
+    assert accuracy(["a", "b", "c", "d"], [["x", "a"], ["b"], ["d"], ["c", "e"]]) == 50
+    assert accuracy([["k", "a"], ["t"]], [[["k", "a"]], [["t", "t"]]]) == 50
+    assert wer(["a", "b", "c", "d"], [["x", "a"], ["b"], ["d"], ["c", "d"]]) == 25
+
+
+def test_symbol_error_by_hand() -> None:
+    # kitten → sitting: 3 edits over 7 symbols; "ab" → "ab": none over 2.
+    assert symbol_error(["kitten", "ab"], [["sitting"], ["ab"]]) == pytest.approx(300 / 9)
+
+
+def test_symbols_may_be_longer_than_a_letter() -> None:
+    assert symbol_error([["AH0", "T"]], [[["AH1", "T"]]]) == 50
+
+
+def test_symbol_error_takes_the_closest_reference() -> None:
+    # 2 edits in 4 are closer than 1 edit in 1.
+    assert symbol_error(["ab"], [["a", "abcd"]]) == 50
+    # Equally close: the first counts, (1 + 0) / (2 + 2), not (2 + 0) / (4 + 2).
+    assert symbol_error(["ab", "qr"], [["ax", "abcd"], ["qr"]]) == 25
+    assert symbol_error(["ab", "qr"], [["abcd", "ax"], ["qr"]]) == pytest.approx(100 / 3)
+
+
+def test_symbol_error_may_pass_a_hundred_and_survives_emptiness() -> None:
+    assert symbol_error(["abc"], [["x"]]) == 300
+    assert symbol_error([""], [["ab"]]) == 100
+    assert symbol_error([""], [[""]]) == 0
+
+
+@given(corpora)
+def test_word_and_character_error_agree_with_jiwer(pairs: list[tuple[str, str]]) -> None:
+    outputs, references = [output for output, _ in pairs], [reference for _, reference in pairs]
+    options = [[reference] for reference in references]
+    assert word_error_rate(outputs, options) == pytest.approx(100 * jiwer.wer(references, outputs))
+    assert symbol_error(outputs, options) == pytest.approx(100 * jiwer.cer(references, outputs))
+
+
+def test_bleu_is_sacrebleu_on_finished_text() -> None:
+    metric = sacrebleu.BLEU()
+    expected = metric.corpus_score(OUTPUTS, [FIRST]).score
+    assert bleu(OUTPUTS, REFERENCES) == Scored(expected, str(metric.get_signature()))
+    assert expected == sacrebleu.corpus_bleu(OUTPUTS, [FIRST]).score
+    assert "nrefs:1|case:mixed" in bleu(OUTPUTS, REFERENCES).signature
+    assert "tok:13a" in bleu(OUTPUTS, REFERENCES).signature
+
+
+def test_bleu_by_hand() -> None:
+    # 4 of 5, 3 of 4, 2 of 3 and 1 of 2 n-grams are right, no brevity penalty: (4/5 · 3/4 · 2/3 · 1/2)^(1/4).
+    assert bleu(["a b c d x"], [["a b c d e"]]).score == pytest.approx(100 * 0.2**0.25)
+
+
+def test_several_references_and_not_equally_many() -> None:
+    both = [[*options, second] for options, second in zip(REFERENCES, SECOND, strict=True)]
+    streams = [FIRST, SECOND]
+    assert bleu(OUTPUTS, both).score == sacrebleu.corpus_bleu(OUTPUTS, streams).score
+    uneven = [both[0], REFERENCES[1], both[2]]
+    repeated = [both[0], REFERENCES[1] * 2, both[2]]
+    for measure in (bleu, chrf, ter):
+        assert measure(OUTPUTS, uneven).score == pytest.approx(measure(OUTPUTS, repeated).score)
+    assert "nrefs:var" in bleu(OUTPUTS, uneven).signature
+
+
+def test_the_first_source_may_have_the_fewest_references() -> None:
+    assert bleu(["a b c d", "e f g h"], [["a b c d"], ["x", "e f g h"]]).score == pytest.approx(100)
+
+
+def test_chrf_and_ter_are_sacrebleu() -> None:
+    streams = [FIRST]
+    assert chrf(OUTPUTS, REFERENCES).score == sacrebleu.corpus_chrf(OUTPUTS, streams).score
+    assert ter(OUTPUTS, REFERENCES, lowercase=True).score == sacrebleu.corpus_ter(OUTPUTS, streams).score
+    assert "nc:6" in chrf(OUTPUTS, REFERENCES).signature
+
+
+@pytest.mark.parametrize(("measure", "best"), [(bleu, 100), (chrf, 100), (ter, 0)])
+def test_case_counts_unless_told(measure: Any, best: float) -> None:
+    shouted = [text.upper() for text in OUTPUTS]
+    same = [[text] for text in OUTPUTS]
+    assert measure(shouted, same, lowercase=True).score == pytest.approx(best)
+    assert measure(shouted, same).score != pytest.approx(best)
+    assert measure(shouted, same).signature != measure(shouted, same, lowercase=True).signature
+
+
+@pytest.mark.parametrize("measure", [accuracy, wer, symbol_error, word_error_rate, bleu, chrf, ter])
+def test_what_cannot_be_measured(measure: Any) -> None:
+    with pytest.raises(DataError, match="nothing to measure"):
+        measure([], [])
+    with pytest.raises(DataError, match="2 outputs for 1"):
+        measure(["a", "b"], [["a"]])
+    with pytest.raises(DataError, match="output 2 has no reference"):
+        measure(["a", "b"], [["a"], []])
