@@ -1,0 +1,109 @@
+"""Soft attention, and two contexts without any: nothing at all, and the same summary at every step."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from torch import Tensor, nn
+
+from regard.attention.memory import Attended, Encoded, Memory, Trace
+from regard.attention.score import Score
+from regard.attention.softmax import masked_softmax
+from regard.attention.window import LocalWindow
+from regard.errors import UsageError
+
+Normalise = Callable[[Tensor, Tensor], Tensor]  # energy (…, S), mask (…, S) -> weights (…, S)
+
+
+class Attention(nn.Module):
+    """e_tj = f(q_t, k_j),   α_t = softmax_j e_tj,   c_t = Σ_j α_tj h_j     Bahdanau, Cho and Bengio 2015, 3.1
+
+    With terms (see bias) the keys depend on the weights of earlier steps, k_tj = k_j + Σ term_tj; then each
+    call is one step, T = 1, and needs the trace. With a window, places out of its reach are not read.
+    """
+
+    attends = True
+
+    def __init__(
+        self,
+        score: Score,
+        value_size: int,
+        normalise: Normalise = masked_softmax,
+        terms: Sequence[nn.Module] = (),
+        window: LocalWindow | None = None,
+    ):
+        super().__init__()
+        self.size = value_size
+        self.looks_back = len(terms) > 0
+        self.score = score
+        self.normalise = normalise
+        self.terms = nn.ModuleList(terms)
+        self.window = window
+
+    def remember(self, encoded: Encoded) -> Memory:
+        return Memory(encoded.values, self.score.keys(encoded.values), encoded.mask)
+
+    def forward(self, query: Tensor, memory: Memory, trace: Trace | None = None) -> Attended:
+        keys = self._with_terms(query, memory, trace)  # (B, S, A)
+        energy = self.score(query, keys)  # (B, T, S)
+        readable = memory.mask[:, None]  # (B, 1, S)
+        if self.window is not None:
+            bias, readable = self.window(query, memory.mask)  # (B, T, S) each
+            energy = energy + bias  # (B, T, S)
+        weights = self.normalise(energy, readable)  # (B, T, S)
+        return Attended(weights @ memory.values, weights)
+
+    def _with_terms(self, query: Tensor, memory: Memory, trace: Trace | None) -> Tensor:
+        if not self.looks_back:
+            return memory.keys
+        if trace is None or query.size(1) != 1:
+            raise UsageError(
+                f"this attention looks back at its own weights, but it was given {query.size(1)} steps and "
+                f"{'no' if trace is None else 'a'} trace; call it once per step, with a Trace of those before"
+            )
+        keys = memory.keys  # (B, S, A)
+        for term in self.terms:
+            keys = keys + term(trace, memory.mask)  # (B, S, A)
+        return keys
+
+
+class NoContext(nn.Module):
+    """No context: the source reaches the decoder only through its first state. Its memory is the mask."""
+
+    size = 0
+    attends = False
+    looks_back = False
+
+    def remember(self, encoded: Encoded) -> Tensor:
+        return encoded.mask  # (B, S)
+
+    def forward(self, query: Tensor, memory: Tensor, trace: Trace | None = None) -> Attended:
+        return Attended(query[:, :, :0], _no_weights(query, memory))
+
+
+class Summary(NamedTuple):
+    """What FixedContext remembers."""
+
+    summary: Tensor  # (B, V)
+    mask: Tensor  # (B, S)
+
+
+class FixedContext(nn.Module):
+    """c_t = summary: the whole source as one vector, the same at every step            Cho et al. 2014"""
+
+    attends = False
+    looks_back = False
+
+    def __init__(self, value_size: int):
+        super().__init__()
+        self.size = value_size
+
+    def remember(self, encoded: Encoded) -> Summary:
+        return Summary(encoded.summary, encoded.mask)
+
+    def forward(self, query: Tensor, memory: Summary, trace: Trace | None = None) -> Attended:
+        context = memory.summary[:, None].expand(-1, query.size(1), -1)  # (B, T, V)
+        return Attended(context, _no_weights(query, memory.mask))
+
+
+def _no_weights(query: Tensor, mask: Tensor) -> Tensor:
+    return query.new_zeros(query.size(0), query.size(1), mask.size(1))  # (B, T, S)

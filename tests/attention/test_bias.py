@@ -1,0 +1,121 @@
+"""The terms against a loop over their equation, and that they reach the next step's weights."""
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.autograd import gradcheck
+
+from regard.attention import TERMS, AdditiveScore, Attention, CoverageTerm, Encoded, LocationTerm, Trace
+from regard.errors import UsageError
+
+B, S, Q, V, A = 2, 7, 5, 11, 13
+MASK = torch.arange(S) < torch.tensor([7, 4])[:, None]
+
+every = pytest.mark.parametrize("name", TERMS)
+
+
+def a_trace() -> Trace:
+    """Three steps of random weights on the real places."""
+    torch.manual_seed(1)
+    trace = Trace.begin(MASK, torch.float64)
+    for _ in range(3):
+        weights = torch.rand(B, S).double() * MASK
+        trace = trace.after(weights / weights.sum(-1, keepdim=True))
+    return trace
+
+
+def looked_at(name: str, trace: Trace) -> Tensor:
+    return trace.previous if name == "location" else trace.total
+
+
+@every
+@pytest.mark.parametrize("width", [1, 3, 9])
+def test_equals_a_loop_over_its_equation(name: str, width: int) -> None:
+    term, trace = TERMS[name](A, width).double(), a_trace()
+    kernel = term.get_parameter("surroundings.filters.weight")[:, 0]  # (F, width)
+    project = term.get_parameter("surroundings.project.weight")  # (A, F)
+    seen, result = looked_at(name, trace), term(trace, MASK)
+    assert result.shape == (B, S, A)
+    for b in range(B):
+        for j in range(S):
+            features = torch.zeros(kernel.size(0)).double()
+            for k in range(width):
+                place = j + k - width // 2
+                if 0 <= place < S:
+                    features = features + kernel[:, k] * seen[b, place]
+            torch.testing.assert_close(result[b, j], project @ features, atol=1e-12, rtol=0)
+
+
+@every
+def test_padding_never_leaks(name: str) -> None:
+    term, trace = TERMS[name](A, 5).double(), a_trace()
+    dirty = Trace(trace.previous + 9.0 * ~MASK, trace.total + 9.0 * ~MASK, trace.step)
+    assert torch.equal(term(dirty, MASK), term(trace, MASK))
+    short = Trace(trace.previous[1:, :4], trace.total[1:, :4], trace.step[1:])  # the second source, unpadded
+    torch.testing.assert_close(term(short, MASK[1:, :4])[0], term(trace, MASK)[1, :4], atol=1e-12, rtol=0)
+
+
+@every
+def test_gradient(name: str) -> None:
+    term, trace = TERMS[name](A, 3).double(), a_trace()
+    previous, total = trace.previous.requires_grad_(), trace.total.requires_grad_()
+    assert gradcheck(lambda p, c: term(Trace(p, c, trace.step), MASK), (previous, total), fast_mode=True)
+
+
+def test_coverage_sees_all_earlier_steps_and_location_only_the_last() -> None:
+    location, coverage = LocationTerm(A, 3).double(), CoverageTerm(A, 3).double()
+    trace = a_trace()
+    other = trace._replace(total=trace.total * 2)
+    assert torch.equal(location(other, MASK), location(trace, MASK))
+    assert not torch.allclose(coverage(other, MASK), coverage(trace, MASK))
+    other = trace._replace(previous=trace.previous.flip(-1))
+    assert torch.equal(coverage(other, MASK), coverage(trace, MASK))
+    assert not torch.allclose(location(other, MASK), location(trace, MASK))
+
+
+@every
+def test_past_weights_change_the_next_weights(name: str) -> None:
+    torch.manual_seed(0)
+    attention = Attention(AdditiveScore(Q, V, A), V, terms=[TERMS[name](A, 3)])
+    encoded = Encoded(torch.randn(B, S, V), MASK, torch.randn(B, V))
+    memory, query = attention.remember(encoded), torch.randn(B, 1, Q)
+    trace = Trace.begin(MASK, torch.float32)
+    first = attention(query, memory, trace).weights[:, 0]
+    second = attention(query, memory, trace.after(first)).weights[:, 0]
+    assert ((first - second).abs().amax(-1) > 1e-4).all()
+
+
+def test_a_coverage_that_forbids_rereading_moves_on() -> None:
+    """With e_j = −10 Σ_{t'<t} α_t'j, four equal places are read evenly, and a place once read is left."""
+    attention = Attention(AdditiveScore(Q, V, 1), V, terms=[CoverageTerm(1, 1)])
+    for parameter in attention.parameters():
+        nn.init.zeros_(parameter)
+    attention.get_parameter("terms.0.surroundings.filters.weight").data[0] = 1
+    attention.get_parameter("terms.0.surroundings.project.weight").data[0, 0] = -1
+    attention.get_parameter("score.v.weight").data[0, 0] = 10
+    mask = torch.ones(1, 4, dtype=torch.bool)
+    memory = attention.remember(Encoded(torch.randn(1, 4, V), mask, torch.randn(1, V)))
+    trace = Trace.begin(mask, torch.float32).after(torch.tensor([[1.0, 0.0, 0.0, 0.0]]))
+    weights = attention(torch.randn(1, 1, Q), memory, trace).weights[0, 0]
+    left = torch.tensor(-10.0).mul(torch.tensor(1.0).tanh()).exp()
+    expected = torch.tensor([float(left), 1, 1, 1]) / (3 + left)
+    torch.testing.assert_close(weights, expected)
+
+
+def test_a_term_stands_inside_the_tanh() -> None:
+    torch.manual_seed(0)
+    score, term = AdditiveScore(Q, V, A).double(), LocationTerm(A, 3).double()
+    attention = Attention(score, V, terms=[term])
+    encoded = Encoded(torch.randn(B, S, V).double(), MASK, torch.randn(B, V).double())
+    query, trace = torch.randn(B, 1, Q).double(), a_trace()
+    inside = score.W(query) + score.U(encoded.values) + term(trace, MASK)  # (B, S, A)
+    energy = score.v(inside.tanh()).squeeze(-1).masked_fill(~MASK, -torch.inf)
+    weights = attention(query, attention.remember(encoded), trace).weights[:, 0]
+    torch.testing.assert_close(weights, energy.softmax(-1), atol=1e-12, rtol=0)
+
+
+@every
+@pytest.mark.parametrize("width", [0, 2, -3])
+def test_the_width_must_be_odd(name: str, width: int) -> None:
+    with pytest.raises(UsageError, match="odd number"):
+        TERMS[name](A, width)
