@@ -1,0 +1,165 @@
+"""Encoded → symbols, one at a time, reading the source through an attention."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+import torch
+from torch import Tensor, nn
+
+from regard.attention.memory import Encoded, Mechanism, Trace
+from regard.cells import CellState, make_cells
+from regard.decoders.output import Output
+from regard.decoders.start import Layers, Start
+from regard.dropout import Dropout, Noise
+
+
+class Step(NamedTuple):
+    """One symbol further."""
+
+    logits: Tensor  # (B, N)
+    state: Any  # a tree of batch-first tensors, so that search can pick rows
+    weights: Tensor  # (B, S)
+
+
+class Decoded(NamedTuple):
+    """All steps of given targets."""
+
+    logits: Tensor  # (B, T, N)
+    weights: Tensor  # (B, T, S)
+
+
+class Decoder(Protocol):
+    """What search and training ask of a decoder."""
+
+    @property
+    def attends(self) -> bool: ...
+
+    def start(self, encoded: Encoded) -> tuple[Any, Any]: ...  # -> state, memory
+
+    def step(self, tokens: Tensor, state: Any, memory: Any) -> Step: ...  # (B,), …
+
+    def __call__(self, tokens: Tensor, encoded: Encoded) -> Decoded: ...  # (B, T) -> every step, given y_<t
+
+
+class State(NamedTuple):
+    layers: Layers  # the cells' states, each (B, H)
+    feed: Tensor | None  # (B, R)  last readout, under input feeding
+    trace: Trace | None  # past weights, for attentions that look back
+    noise: Noise  # the masks of variational dropout
+
+
+class Recurred(NamedTuple):
+    state: State
+    context: Tensor  # (B, V)
+    readout: Tensor | None  # (B, R), where the recurrence needed it
+    weights: Tensor  # (B, S)
+
+
+class RecurrentDecoder(nn.Module):
+    """A query may be taken from the `previous` state, and then the context enters the cell (Bahdanau et al. 2015):
+        c_t = attend(s_{t-1}),  s_t = RNN(s_{t-1}, [E(y_{t-1}); c_t]),  p(y_t) = output(s_t, c_t, E(y_{t-1}))
+    or from the `current` one, and then the context enters the output only (Luong et al. 2015):
+        s_t = RNN(s_{t-1}, [E(y_{t-1}); h̃_{t-1}]),  c_t = attend(s_t),  p(y_t) = output(s_t, c_t, E(y_{t-1}))
+    where the last readout h̃_{t-1} is there under input feeding, which works with both. Of several layers s_t is the top
+    one; with residuals each layer adds itself to those below, so s_t is their sum.
+    """
+
+    def __init__(
+        self,
+        symbols: int,
+        embed: int,
+        size: int,
+        attention: Mechanism,
+        output: Output,
+        start: Start,
+        kind: str = "lstm",
+        layers: int = 1,
+        query: str = "previous",
+        input_feeding: bool = False,
+        residual: bool = False,
+        dropout: Dropout | None = None,
+    ):
+        super().__init__()
+        self.attention = attention
+        self.output = output
+        self.first = start
+        self.words = nn.Embedding(symbols, embed, padding_idx=0)
+        self.cells = make_cells(kind, [embed] + [size] * (layers - 1), size)
+        gates = self.cells[0].gates * size
+        early = query == "previous" and self.attention.size > 0
+        self.context_drive = nn.Linear(self.attention.size, gates, bias=False) if early else None
+        self.feed_drive = nn.Linear(self.output.size, gates, bias=False) if input_feeding else None
+        self.residual = residual
+        self.dropout = dropout or Dropout(0.0)
+
+    @property
+    def attends(self) -> bool:
+        return self.attention.attends
+
+    def start(self, encoded: Encoded) -> tuple[State, Any]:
+        layers: Layers = self.first(encoded)
+        blank = layers[0][0]  # (B, H)
+        feed = blank.new_zeros(blank.size(0), self.output.size) if self.feed_drive is not None else None
+        trace = Trace.begin(encoded.mask, encoded.values.dtype) if self.attention.looks_back else None
+        noise = self.dropout.noise(blank, len(layers), self.words.embedding_dim, self.output.size)
+        return State(layers, feed, trace, noise), self.attention.remember(encoded)
+
+    def step(self, tokens: Tensor, state: State, memory: Any) -> Step:
+        """y_{t-1} in, p(y_t) out: search calls this, and it equals one step of `forward`."""
+        word = self.dropout(self.words(tokens), state.noise.word)  # (B, E)
+        recurred = self._recur(self.cells[0].drive(word), word, state, memory)
+        readout = recurred.readout
+        if readout is None:
+            readout = self._readout(self._top(recurred.state.layers), recurred.context, word, state.noise)
+        return Step(self.output.logits(readout), recurred.state, recurred.weights)
+
+    def forward(self, tokens: Tensor, encoded: Encoded) -> Decoded:
+        """y_0 … y_{T-1} in, p(y_1) … p(y_T) out. Whatever does not wait for a state is done for all steps at once."""
+        state, memory = self.start(encoded)
+        words = self.dropout(self.words(tokens), state.noise.word)  # (B, T, E)
+        drives = self.cells[0].drive(words).unbind(1)  # T × (B, G)
+        steps = []
+        for drive, word in zip(drives, words.unbind(1), strict=True):
+            steps.append(self._recur(drive, word, state, memory))
+            state = steps[-1].state
+        if self.feed_drive is not None:
+            readouts = torch.stack([step.readout for step in steps if step.readout is not None], 1)  # (B, T, R)
+        else:
+            states = torch.stack([self._top(step.state.layers) for step in steps], 1)  # (B, T, H)
+            contexts = torch.stack([step.context for step in steps], 1)  # (B, T, V)
+            readouts = self._readout(states, contexts, words, state.noise)
+        return Decoded(self.output.logits(readouts), torch.stack([step.weights for step in steps], 1))
+
+    def _recur(self, drive: Tensor, word: Tensor, state: State, memory: Any) -> Recurred:
+        """The only place where a time step of this decoder is written."""
+        attended = None
+        if self.context_drive is not None:
+            attended = self.attention(self._top(state.layers)[:, None], memory, state.trace)
+            drive = drive + self.context_drive(attended.context[:, 0])  # (B, G)
+        if self.feed_drive is not None:
+            drive = drive + self.feed_drive(state.feed)
+        layers = self._climb(drive, state)
+        if attended is None:
+            attended = self.attention(self._top(layers)[:, None], memory, state.trace)
+        context, weights = attended.context[:, 0], attended.weights[:, 0]  # (B, V), (B, S)
+        feed = self._readout(self._top(layers), context, word, state.noise) if self.feed_drive is not None else None
+        trace = state.trace.after(weights) if state.trace is not None else None
+        return Recurred(State(layers, feed, trace, state.noise), context, feed, weights)
+
+    def _climb(self, drive: Tensor, state: State) -> Layers:
+        """One step of every layer, from the bottom up."""
+        layers: list[CellState] = []
+        masks = zip(state.noise.states, state.noise.inputs, strict=True)
+        for cell, before, (past, below) in zip(self.cells, state.layers, masks, strict=True):
+            if layers:
+                drive = cell.drive(self.dropout(self._top(layers), below))
+            layers.append(cell(drive, before, past))
+        return tuple(layers)
+
+    def _top(self, layers: Sequence[CellState]) -> Tensor:
+        """What these layers show to the outside."""
+        return torch.stack([layer[0] for layer in layers]).sum(0) if self.residual else layers[-1][0]  # (B, H)
+
+    def _readout(self, state: Tensor, context: Tensor, word: Tensor, noise: Noise) -> Tensor:
+        readout: Tensor = self.dropout(self.output.readout(state, context, word), noise.readout)  # (…, R)
+        return readout

@@ -1,0 +1,45 @@
+"""What training makes small."""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from regard.data.vocabulary import PAD
+
+
+class Loss(NamedTuple):
+    """Sums over real symbols, so that a batch split over processes or steps adds up to the same number."""
+
+    total: Tensor  # scalar: what is minimised
+    nll: Tensor  # scalar: −Σ log p(y_t | y_<t, x), without smoothing; exp(nll / symbols) is the perplexity
+    symbols: Tensor  # scalar: how many
+
+
+def cross_entropy(logits: Tensor, targets: Tensor, smoothing: float = 0.0) -> Loss:
+    """−Σ_t [(1 − ε) log p(y_t) + ε mean_n log p(n)] over real symbols            Szegedy et al. 2016 for ε > 0
+
+    With log p(n) = z_n − log Σ_m exp z_m, only sums over the symbols are needed, never a table of all log p.
+    """
+    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))  # (B, T, N)
+    real = targets != PAD  # (B, T)
+    normaliser = logits.logsumexp(-1)  # (B, T)
+    wanted = logits.gather(-1, targets[:, :, None])[:, :, 0]  # (B, T)
+    nll = ((normaliser - wanted) * real).sum()
+    total = nll
+    if smoothing > 0:
+        total = (1 - smoothing) * nll + smoothing * ((normaliser - logits.mean(-1)) * real).sum()
+    return Loss(total, nll.detach(), real.sum())
+
+
+def supervised_attention(weights: Tensor, given: Tensor, kind: str = "cross-entropy") -> Tensor:
+    """λ-less L(α_true, α_pred), summed over the target places that have a given alignment.
+
+    cross-entropy: −Σ_tj g_tj log α_tj;   squared: Σ_tj (g_tj − α_tj)²            Mi et al. 2016; Liu et al. 2016
+    `given` (B, T, S) is brought to rows that sum to 1; rows without any link say nothing and cost nothing.
+    """
+    linked = given.sum(-1, keepdim=True)  # (B, T, 1)
+    wanted = given / linked.where(linked > 0, 1)  # (B, T, S)
+    if kind == "squared":
+        return ((wanted - weights) ** 2 * (linked > 0)).sum()
+    return -(wanted * weights.clamp(min=1e-8).log()).sum()  # 1e-8: a link the model gives no weight costs 18, not ∞

@@ -1,0 +1,74 @@
+"""An encoder and a decoder, put together."""
+
+import torch
+from torch import Tensor, nn
+
+from regard.attention.memory import Encoded
+from regard.cells import BaseCell, LSTMCell
+from regard.data.batching import Padded
+from regard.decoders.recurrent import Decoded, Decoder, Step
+
+
+class EncoderDecoder(nn.Module):
+    """p(y | x) = Π_t p(y_t | y_<t, x)"""
+
+    def __init__(self, encoder: nn.Module, decoder: Decoder):
+        super().__init__()
+        self.encoder = encoder
+        self.decoder = decoder
+
+    @property
+    def attends(self) -> bool:
+        """Whether its weights say where it looked."""
+        return self.decoder.attends
+
+    def encode(self, source: Padded) -> Encoded:
+        encoded: Encoded = self.encoder(source)
+        return encoded
+
+    def forward(self, source: Padded, tokens: Tensor, own: float = 0.0) -> Decoded:
+        """Predict every y_t from the true y_<t; with `own` > 0, from its own words that often (scheduled sampling)."""
+        encoded = self.encode(source)
+        return self.decoder(tokens, encoded) if own == 0 else self._sampled(tokens, encoded, own)
+
+    def _sampled(self, tokens: Tensor, encoded: Encoded, own: float) -> Decoded:
+        """Each symbol of each sequence is replaced, by a coin of its own, by what the model would have written
+        Bengio et al. 2015"""
+        state, memory = self.decoder.start(encoded)
+        steps: list[Step] = []
+        for true in tokens.unbind(1):
+            token = true
+            if steps:
+                mine = torch.rand(true.shape, device=true.device) < own  # (B,)
+                token = torch.where(mine, steps[-1].logits.detach().argmax(-1), true)
+            steps.append(self.decoder.step(token, state, memory))
+            state = steps[-1].state
+        return Decoded(torch.stack([one.logits for one in steps], 1), torch.stack([one.weights for one in steps], 1))
+
+
+@torch.no_grad()
+def initialise(model: nn.Module) -> None:
+    """Orthogonal recurrences, Xavier elsewhere, zero biases, and forget gates that begin by remembering."""
+    for name, weight in model.named_parameters():
+        if weight.dim() > 1:
+            nn.init.xavier_uniform_(weight)
+        elif "bias" in name.rpartition(".")[2]:
+            nn.init.zeros_(weight)
+    for module in model.modules():
+        if isinstance(module, nn.Embedding):  # also where an output shares its table
+            nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
+            module.weight[0] = 0  # padding
+        for recurrence, bias in _recurrences(module):
+            for gate in recurrence.chunk(recurrence.size(0) // recurrence.size(1)):
+                nn.init.orthogonal_(gate)
+            if isinstance(module, nn.LSTM | LSTMCell):  # Jozefowicz et al. 2015; both order the gates i, f, g, o
+                bias.chunk(4)[1].fill_(1)
+
+
+def _recurrences(module: nn.Module) -> list[tuple[Tensor, Tensor]]:
+    """U and the bias beside W, of our cells and of each direction of torch's own loops."""
+    if isinstance(module, BaseCell):
+        return [(module.U.weight, module.W.bias)]
+    if isinstance(module, nn.RNNBase):
+        return [(U, bias) for _, U, bias, _ in module.all_weights]
+    return []
