@@ -1,0 +1,364 @@
+"""Every option on one page; recipe file and overrides in, resolved copy out.
+
+A recipe travels: `recipes/pronounce.yaml` → `Recipe` (frozen dataclasses, checked by pydantic here and nowhere else) →
+plain numbers in constructors. Networks never see a recipe.
+"""
+
+import dataclasses
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple, get_type_hints
+
+import yaml
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+
+from regard.errors import UsageError
+
+Symbols = Literal["graphemes", "tokens", "words", "subwords"]
+Size = Annotated[int, Field(ge=1, le=2**16)]  # upper bounds: a hostile recipe must not ask for all memory or time
+Pair = Annotated[int, Field(ge=2, le=2**16)]
+Reach = Annotated[int, Field(ge=0, le=2**16)]
+Few = Annotated[int, Field(ge=1, le=64)]
+Width = Annotated[int, Field(ge=1, le=1000)]
+Ratio = Annotated[float, Field(ge=0, le=1000)]
+Count = Annotated[int, Field(ge=1)]
+Natural = Annotated[int, Field(ge=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
+PartShare = Annotated[float, Field(ge=0, lt=1)]
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Terms = Annotated[tuple[Literal["location", "coverage"], ...], Field(max_length=2)]
+
+
+def option(default: Any, meaning: str) -> Any:
+    return field(default=default, metadata={"meaning": meaning})
+
+
+class _Section:
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+
+@dataclass(frozen=True)
+class Data(_Section):
+    """Which columns are read, and what is left out."""
+
+    source_column: int | str = option(1, "column of the source: a number from 1, or a name in the header")
+    target_column: int | str = option(2, "column of the target")
+    features_column: int | str | None = option(None, "column of the features (inflection), or null")
+    lowercase: bool = option(False, "lower-case sources and targets")
+    dev_share: float = option(0.05, "share of the sources held back when no dev file is given")
+    longest: Count = option(1000, "longest source or target, in symbols; longer pairs are left out and counted")
+
+
+@dataclass(frozen=True)
+class Side(_Section):
+    """How a text becomes symbols."""
+
+    symbols: Symbols = option("graphemes", "graphemes, tokens (between spaces), words (and punctuation) or subwords")
+    subwords: Size = option(8000, "how many subwords SentencePiece learns, where symbols are subwords")
+    least: Count = option(1, "symbols seen less often than this in training are unknown")
+
+
+@dataclass(frozen=True)
+class Model(_Section):
+    """The parts and their sizes."""
+
+    attention: Literal["soft", "monotonic", "fixed", "none"] = option(
+        "soft",
+        "soft; monotonic (exact, hard); fixed (the source's summary at every step); none (summary starts s_0 only)",
+    )
+    score: Literal["dot", "scaled", "projected", "bilinear", "additive", "mlp"] = option(
+        "additive", "how well a query fits a key"
+    )
+    normalise: Literal["softmax", "sparsemax", "entmax15"] = option("softmax", "energies → weights")
+    terms: Terms = option((), "what an energy also sees of past weights")
+    term_width: Size = option(5, "places a term sees at once, odd")
+    window: Reach = option(0, "reach of Luong's local-p window on either side; 0 is no window")
+    heads: Few = option(1, "attention heads")
+    compare: Size = option(256, "size in which queries and keys are compared")
+    jump: Reach = option(8, "longest jump with a bias of its own, in monotonic attention")
+    query: Literal["previous", "current"] = option("previous", "which state asks: s_{t-1} (Bahdanau) or s_t (Luong)")
+    input_feeding: bool = option(False, "feed the last readout into the cell")
+    cell: Literal["tanh", "sigmoid", "gru", "lstm"] = option("lstm", "recurrent cell of encoder and decoder")
+    embed: Size = option(128, "size of a symbol's vector")
+    hidden: Pair = option(256, "size of the decoder's state; each encoder direction has half")
+    encoder_layers: Few = option(1, "layers of the encoder")
+    decoder_layers: Few = option(1, "layers of the decoder")
+    bidirectional: bool = option(True, "read the source in both directions")
+    residual: bool = option(False, "add each layer's input to its output, from the second layer on")
+    start: Literal["zero", "learned", "last", "same", "mean"] = option("last", "the decoder's first state")
+    output: Literal["plain", "attentional", "deep", "maxout"] = option("attentional", "state and context → symbol")
+    readout: Size = option(256, "size of the readout before the symbols")
+    tie: bool = option(False, "one matrix embeds and predicts target symbols (readout and embed of one size)")
+    dropout: PartShare = option(0.2, "dropout on embeddings, between layers and on the readout")
+    variational: bool = option(False, "one dropout mask per sequence, also on the recurrent state")
+
+
+@dataclass(frozen=True)
+class Training(_Section):
+    """How long, how fast, and what is kept."""
+
+    epochs: Count = option(50, "most passes over the training pairs")
+    seed: int = option(1, "everything random follows from it")
+    batch_tokens: Count = option(4000, "padded symbols per batch and process, at most")
+    batch_size: Count = option(64, "pairs per batch and process, at most")
+    accumulate: Count = option(1, "batches per update")
+    optimiser: Literal["adam", "adamw"] = option("adam", "update rule")
+    learning_rate: Amount = option(1e-3, "highest learning rate")
+    weight_decay: Amount = option(0.0, "weight decay")
+    warmup: Natural = option(0, "updates until the learning rate is reached")
+    schedule: Literal["constant", "plateau", "cosine"] = option("plateau", "how the learning rate falls after warm-up")
+    plateau_patience: Natural = option(3, "evaluations without improvement before the plateau schedule falls")
+    plateau_factor: Share = option(0.5, "what the plateau schedule multiplies by")
+    floor: Amount = option(1e-5, "lowest learning rate of plateau and cosine")
+    clip: Amount = option(1.0, "longest gradient; 0 is no clipping")
+    smoothing: PartShare = option(0.1, "label smoothing ε")
+    own_words: Share = option(
+        0.0, "scheduled sampling: how often it reads its own symbol, reached linearly over all epochs"
+    )
+    average: Literal["none", "ema", "checkpoints"] = option("ema", "which weights are evaluated and kept")
+    ema: Share = option(0.999, "decay of the running average of weights")
+    checkpoints: Count = option(5, "how many of the best checkpoints are averaged")
+    precision: Literal["fp32", "bf16"] = option("fp32", "arithmetic of the forward pass")
+    evaluate_every: Count = option(1, "epochs between evaluations on the dev pairs")
+    patience: Natural = option(10, "evaluations without improvement before it stops; 0 is never")
+    metric: str = option("auto", "what early stopping watches: auto is the task's own, or loss")
+    save_seconds: Amount = option(60.0, "seconds between saved states; one is also saved at each epoch's end")
+    strategy: Literal["ddp", "fsdp"] = option("ddp", "several processes: copies (ddp) or shards (fsdp) of the model")
+    tensorboard: bool = option(False, "write TensorBoard scalars and attention pictures (needs the extra)")
+
+
+@dataclass(frozen=True)
+class Search(_Section):
+    """How answers are looked for, unless the call says otherwise."""
+
+    beam: Width = option(5, "hypotheses kept side by side; 1 is greedy")
+    length_penalty: Finite = option(1.0, "score = log p / length^this")
+    coverage_penalty: Amount = option(0.0, "weight of Σ log min(coverage, 1) in the score")
+    shortest: Reach = option(0, "fewest symbols of an answer")
+    longest_ratio: Ratio = option(3.0, "most symbols of an answer: this times the source's, plus longest_extra")
+    longest_extra: Reach = option(20, "see longest_ratio")
+    no_repeat: Reach = option(0, "never write the same n symbols twice; 0 is no rule")
+
+
+@dataclass(frozen=True)
+class Recipe(_Section):
+    """One system: a task and all its options."""
+
+    task: str = option("pronounce", "what it does: pronounce, transliterate, inflect, translate")
+    about: str = option("", "one line about the recipe")
+    data: Data = field(default_factory=Data)
+    source: Side = field(default_factory=Side)
+    target: Side = field(default_factory=Side)
+    model: Model = field(default_factory=Model)
+    training: Training = field(default_factory=Training)
+    search: Search = field(default_factory=Search)
+
+
+class Layer(NamedTuple):
+    """One recipe file: fixed options, and lines of `scale` that depend on the amount of data."""
+
+    options: dict[str, Any]
+    scale: list[dict[str, Any]]  # {up_to: pairs or None, set: {option: value}}, smallest first
+
+    def chosen(self, pairs: int) -> dict[str, Any]:
+        """The options for this many pairs: the first line of `scale` that fits is laid over the fixed ones."""
+        fitting = [line["set"] for line in self.scale if line["up_to"] is None or pairs <= line["up_to"]]
+        return {**self.options, **(fitting[0] if fitting else {})}
+
+
+class Draft:
+    """A recipe before the amount of data is known: a task's own file, and perhaps a variant's laid over it."""
+
+    def __init__(self, name: str, layers: Sequence[Layer]):
+        self.name = name
+        self.layers = list(layers)
+
+    def resolve(self, pairs: int, overrides: Mapping[str, Any]) -> Recipe:
+        chosen: dict[str, Any] = {}
+        for layer in self.layers:
+            chosen.update(layer.chosen(pairs))
+        return build({**chosen, **overrides}, self.name)
+
+    def unscaled(self, overrides: Mapping[str, Any]) -> Recipe:
+        """The recipe before any data was read: which columns and symbols there are never depends on the amount."""
+        chosen = {key: value for layer in self.layers for key, value in layer.options.items()}
+        return build({**chosen, **overrides}, self.name)
+
+
+def build(options: Mapping[str, Any], name: str) -> Recipe:
+    """Dotted options → a checked recipe; every wrong value is named."""
+    for key in options:
+        check_name(key, name)
+    try:
+        return _checker().validate_python(unflatten(options))
+    except ValidationError as error:
+        wrong = {".".join(map(str, one["loc"][:2])): one for one in error.errors()}
+        shown = [f"{key}: {one['msg']}, got {one['input']!r:.40}" for key, one in wrong.items()]
+        raise UsageError(f"{name}: " + "; ".join(shown)) from error
+
+
+@cache
+def _checker() -> TypeAdapter[Recipe]:
+    return TypeAdapter(Recipe)
+
+
+def load_draft(name: str, task: str | None = None) -> Draft:
+    """A recipe by its name in the package, or by the path of a YAML file.
+
+    A recipe that names no task is a variant: it is laid over the recipe of the task at hand.
+    """
+    layer = _layer(name)
+    own = layer.options.get("task")
+    if own is None:
+        return Draft(name, [_layer(task or "pronounce"), layer])
+    if task is not None and own != task:
+        raise UsageError(f"recipe {name} is for the task {own}, not {task}")
+    return Draft(name, [layer])
+
+
+def _layer(name: str) -> Layer:
+    content = parse_yaml(_recipe_text(name), name) or {}
+    if not isinstance(content, dict):
+        raise UsageError(f"{name} should hold options by name, as in `model: {{hidden: 256}}`")
+    scale = _checked_scale(content.pop("scale", []), name)
+    options = dict(flatten(content))
+    for key in [*options, *(key for line in scale for key in line["set"])]:
+        check_name(key, name)
+    return Layer(options, scale)
+
+
+def _recipe_text(name: str) -> str:
+    if name in recipe_names():
+        return resources.files("regard").joinpath("recipes", f"{name}.yaml").read_text("utf-8")
+    if Path(name).suffix not in (".yaml", ".yml") or not Path(name).is_file():
+        hint = neighbour(name, recipe_names())
+        raise UsageError(f"there is no recipe {name!r}{hint or ';'} `regard recipes` lists them, or give a .yaml file")
+    try:
+        return Path(name).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read {name}: {error}") from error
+
+
+def recipe_names() -> list[str]:
+    files = resources.files("regard").joinpath("recipes").iterdir()
+    return sorted(one.name.removesuffix(".yaml") for one in files if one.name.endswith(".yaml"))
+
+
+def parse_overrides(settings: Sequence[str]) -> dict[str, Any]:
+    """`model.hidden=256` → {"model.hidden": 256}; values are read as YAML."""
+    chosen: dict[str, Any] = {}
+    for setting in settings:
+        key, equals, value = setting.partition("=")
+        if not equals:
+            raise UsageError(f"--set {setting}: expected key=value, as in --set model.hidden=256")
+        check_name(key.strip(), "--set")
+        chosen[key.strip()] = parse_yaml(value, f"--set {key.strip()}")
+    return chosen
+
+
+class _PlainLoader(yaml.SafeLoader):
+    """YAML without aliases: a few lines of them can stand for more than all memory holds."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("aliases (*name) are not allowed")
+        return super().compose_node(parent, index)
+
+
+def parse_yaml(text: str, name: str) -> Any:
+    try:
+        return yaml.load(text, _PlainLoader)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: a date such as 2020-99-99
+        raise UsageError(f"{name}: this is not YAML: {' '.join(str(error).split())}") from error
+
+
+class Described(NamedTuple):
+    """An option for people."""
+
+    name: str
+    kind: str
+    default: Any
+    meaning: str
+
+
+def describe(recipe: Recipe) -> list[Described]:
+    """Every option of a recipe, in the order of this page."""
+    lines = []
+    for name, section in _sections(recipe):
+        hints = get_type_hints(type(section))
+        for one in dataclasses.fields(section):
+            if "meaning" in one.metadata:
+                dotted = f"{name}.{one.name}" if name else one.name
+                kind = _type_name(hints[one.name])
+                lines.append(Described(dotted, kind, getattr(section, one.name), one.metadata["meaning"]))
+    return lines
+
+
+def to_dict(recipe: Recipe) -> dict[str, Any]:
+    return dataclasses.asdict(recipe)
+
+
+@cache
+def option_names() -> list[str]:
+    return [line.name for line in describe(Recipe())]
+
+
+def check_name(key: str, where: str) -> None:
+    names = option_names()
+    if key not in names:
+        section, _, last = key.rpartition(".")
+        siblings = {name.rpartition(".")[2]: name for name in names if name.rpartition(".")[0] == section}
+        near = difflib.get_close_matches(last, siblings, 1)
+        hint = (
+            f"; did you mean {near[0]}?"
+            if near
+            else neighbour(last, [name.rpartition(".")[2] for name in names], names)
+        )
+        raise UsageError(f"{where}: {key} is not an option{hint}")
+
+
+def neighbour(word: str, choices: Sequence[str], shown: Sequence[str] | None = None) -> str:
+    near = difflib.get_close_matches(word, choices, 1)
+    return f"; did you mean {(shown or choices)[list(choices).index(near[0])]}?" if near else ""
+
+
+def flatten(content: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in content.items():
+        if isinstance(value, dict):
+            yield from flatten(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def unflatten(options: Mapping[str, Any]) -> dict[str, Any]:
+    content: dict[str, Any] = {}
+    for key, value in options.items():
+        section, dot, last = key.rpartition(".")
+        (content.setdefault(section, {}) if dot else content)[last] = value
+    return content
+
+
+def _sections(recipe: Recipe) -> list[tuple[str, Any]]:
+    names = ("data", "source", "target", "model", "training", "search")
+    return [("", recipe), *((name, getattr(recipe, name)) for name in names)]
+
+
+def _type_name(hint: Any) -> str:
+    text = hint.__name__ if isinstance(hint, type) else str(hint)
+    return text.replace("typing.", "").replace("Literal", "one of ").replace("'", "")
+
+
+def _checked_scale(lines: Any, name: str) -> list[dict[str, Any]]:
+    """`scale` is a list of {up_to: pairs or null, set: {option: value}}, smallest first."""
+    checked = []
+    for line in lines if isinstance(lines, list) else [lines]:
+        fits = isinstance(line, dict) and set(line) == {"up_to", "set"} and isinstance(line["set"], dict)
+        if not fits or not isinstance(line["up_to"], int | None):
+            raise UsageError(f"{name}: each line of scale should be {{up_to: number of pairs or null, set: {{…}}}}")
+        checked.append({"up_to": line["up_to"], "set": dict(flatten(line["set"]))})
+    return checked

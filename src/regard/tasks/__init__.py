@@ -1,0 +1,41 @@
+"""One file per task: data + model + metric, as functions in the order data travels."""
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, Protocol, cast
+
+from regard.errors import UsageError
+
+TASKS = ("pronounce", "transliterate", "inflect", "translate")
+
+
+class Task(Protocol):
+    """What a task's module holds. `codec` learns vocabularies and the like, which are saved with the run."""
+
+    METRIC: str
+
+    def read(self, path: Any, recipe: Any, skip_bad_lines: bool = False) -> Any: ...  # file → examples
+
+    def codec(self, examples: Sequence[Any], recipe: Any) -> Any: ...  # examples → vocabularies and the like
+
+    def encode(self, codec: Any, examples: Sequence[Any]) -> list[Any]: ...  # examples → numbers
+
+    def batch(self, encodings: Sequence[Any], numbers: list[int]) -> Any: ...  # numbers → tensors
+
+    def build(self, codec: Any, options: Any) -> Any: ...  # → model, by plain constructor calls
+
+    def loss(self, model: Any, batch: Any, smoothing: float = 0.0, own: float = 0.0) -> Any: ...  # → sums
+
+    def answer(
+        self, models: Sequence[Any], codec: Any, examples: Sequence[Any], request: Any, numbers: Sequence[int]
+    ) -> list[Any]: ...  # → answers, each with its text and its weights
+
+    def measure(self, outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Any: ...  # → {"per": 4.2}
+
+
+def get_task(name: str) -> Task:
+    if name not in TASKS:
+        from regard.recipe import neighbour
+
+        raise UsageError(f"there is no task {name!r}{neighbour(name, TASKS) or ';'} there are {', '.join(TASKS)}")
+    return cast(Task, import_module(f"regard.tasks.{name}"))

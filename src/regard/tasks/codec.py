@@ -1,0 +1,94 @@
+"""Text ↔ numbers, saved with the run: how each side is cut into symbols, and which symbols it knows."""
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from regard.data.batching import Encoding
+from regard.data.readers import Example
+from regard.data.text import SEGMENTERS, Segmenter, build_segmenter, normalise
+from regard.data.vocabulary import BEGIN, END, Vocabulary
+from regard.errors import DataError
+from regard.recipe import Side
+
+# Before a feature, so that the feature V is not the letter V: no grapheme has two characters of this kind.
+FEATURE = "+"
+
+
+@dataclass(frozen=True)
+class Half:
+    """One side: source or target."""
+
+    name: str  # of the segmenter
+    segmenter: Segmenter
+    vocabulary: Vocabulary
+
+    @classmethod
+    def learn(cls, texts: Sequence[str], extra: Sequence[Sequence[str]], side: Side) -> "Half":
+        segmenter = build_segmenter(side.symbols, texts, side.subwords)
+        sequences = [segmenter.split(text) for text in texts]
+        return cls(side.symbols, segmenter, Vocabulary.build([*sequences, *extra], least=side.least))
+
+    def to_json(self) -> dict[str, Any]:
+        model = base64.b64encode(self.segmenter.model).decode("ascii")
+        return {"symbols": self.name, "model": model, "vocabulary": self.vocabulary.to_list()}
+
+    @classmethod
+    def from_json(cls, content: Any) -> "Half":
+        try:
+            name, model = content["symbols"], base64.b64decode(content["model"], validate=True)
+            segmenter = SEGMENTERS[name](model)
+            return cls(name, segmenter, Vocabulary.from_list(content["vocabulary"]))
+        except (KeyError, TypeError, ValueError) as error:
+            raise DataError(f"{error!r}; expected symbols, model and vocabulary of each side") from error
+
+
+@dataclass(frozen=True)
+class Codec:
+    """Both sides, and whether sources carry features."""
+
+    source: Half
+    target: Half
+    features: bool
+    lowercase: bool
+
+    @classmethod
+    def learn(cls, examples: Sequence[Example], source: Side, target: Side, features: bool, lowercase: bool) -> "Codec":
+        tags = [feature_symbols(example.features) for example in examples] if features else []
+        return cls(
+            Half.learn([example.source for example in examples], tags, source),
+            Half.learn([example.target for example in examples], [], target),
+            features,
+            lowercase,
+        )
+
+    def source_symbols(self, example: Example) -> list[str]:
+        """What the encoder reads: the source's symbols, then its features."""
+        symbols = self.source.segmenter.split(normalise(example.source, self.lowercase))
+        return symbols + feature_symbols(example.features) if self.features else symbols
+
+    def target_symbols(self, text: str) -> list[str]:
+        return self.target.segmenter.split(normalise(text, self.lowercase))
+
+    def encode(self, example: Example) -> Encoding:
+        target = self.target.vocabulary.encode(self.target_symbols(example.target))
+        return Encoding(self.source.vocabulary.encode(self.source_symbols(example)), [BEGIN, *target, END])
+
+    def to_json(self) -> dict[str, Any]:
+        sides = {"source": self.source.to_json(), "target": self.target.to_json()}
+        return {**sides, "features": self.features, "lowercase": self.lowercase}
+
+    @classmethod
+    def from_json(cls, content: Any) -> "Codec":
+        if not isinstance(content, dict) or set(content) != {"source", "target", "features", "lowercase"}:
+            raise DataError("expected source, target, features and lowercase")
+        features, lowercase = content["features"], content["lowercase"]
+        if not isinstance(features, bool) or not isinstance(lowercase, bool):
+            raise DataError(f"features is {features!r:.40}, lowercase is {lowercase!r:.40}; expected true or false")
+        return cls(Half.from_json(content["source"]), Half.from_json(content["target"]), features, lowercase)
+
+
+def feature_symbols(features: str) -> list[str]:
+    """`V;PST;3;SG` → +V +PST +3 +SG; features may be separated by semicolons, commas or spaces."""
+    return [FEATURE + one for one in features.replace(";", " ").replace(",", " ").split()]

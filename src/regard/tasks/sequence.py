@@ -1,0 +1,284 @@
+"""What the tasks that write sequences share: the first five of a task's six functions."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from regard.attention.bias import TERMS
+from regard.attention.monotonic import MonotonicTransition
+from regard.attention.multihead import MultiHead
+from regard.attention.score import SCORES
+from regard.attention.soft import Attention, FixedContext, NoContext
+from regard.attention.softmax import NORMALISERS
+from regard.attention.window import LocalWindow
+from regard.cells import CELLS
+from regard.data.batching import Batch, Encoding, collate, pad
+from regard.data.readers import Columns, Example, Reading, read_pairs
+from regard.data.vocabulary import BEGIN, END, PAD, UNKNOWN
+from regard.decoders.monotonic import MonotonicDecoder
+from regard.decoders.output import OUTPUTS
+from regard.decoders.recurrent import RecurrentDecoder
+from regard.decoders.start import STARTS
+from regard.dropout import Dropout
+from regard.encoders.recurrent import Embed, RecurrentEncoder
+from regard.errors import UsageError
+from regard.losses import Loss, cross_entropy
+from regard.model import EncoderDecoder, initialise
+from regard.prediction import Prediction
+from regard.recipe import Model, Recipe, Search
+from regard.search.beam import beam
+from regard.search.constraints import Limits
+from regard.search.ensemble import ensemble
+from regard.search.greedy import greedy
+from regard.search.hypothesis import Hypothesis
+from regard.search.sample import sample
+from regard.search.step import Step, StepOutput
+from regard.search.tree import pick
+from regard.tasks.codec import Codec
+
+FORBIDDEN = (PAD, UNKNOWN, BEGIN)  # never written
+
+
+def read(path: str | Sequence[str], recipe: Recipe, skip_bad_lines: bool = False) -> Reading:
+    data = recipe.data
+    columns = Columns(data.source_column, data.target_column, data.features_column)
+    return read_pairs(path, columns, lowercase=data.lowercase, skip_bad_lines=skip_bad_lines)
+
+
+def codec(examples: Sequence[Example], recipe: Recipe) -> Codec:
+    features = recipe.data.features_column is not None
+    return Codec.learn(examples, recipe.source, recipe.target, features, recipe.data.lowercase)
+
+
+def build(codec: Codec, options: Model) -> EncoderDecoder:
+    """The model, by plain constructor calls: each part is made here and handed in."""
+    dropout = Dropout(options.dropout, options.variational)
+    directions = 2 if options.bidirectional else 1
+    encoder = RecurrentEncoder(
+        options.embed,
+        options.hidden // directions,
+        options.cell,
+        options.encoder_layers,
+        options.bidirectional,
+        options.residual,
+        dropout,
+    )
+    decoder = _decoder(len(codec.target.vocabulary), encoder.size, options, dropout)
+    model = EncoderDecoder(nn.Sequential(Embed(len(codec.source.vocabulary), options.embed), encoder), decoder)
+    initialise(model)
+    return model
+
+
+def _decoder(symbols: int, value_size: int, options: Model, dropout: Dropout) -> RecurrentDecoder | MonotonicDecoder:
+    size, layers = options.hidden, options.decoder_layers
+    start = STARTS[options.start](value_size, size, layers, CELLS[options.cell].parts)
+    if options.attention == "monotonic":
+        transition = MonotonicTransition(SCORES[options.score](size, value_size, options.compare), options.jump)
+        output = OUTPUTS[options.output](size, value_size, options.embed, options.readout, symbols)
+        decoder: RecurrentDecoder | MonotonicDecoder = MonotonicDecoder(
+            symbols, options.embed, size, transition, output, start, options.cell, layers, dropout
+        )
+    else:
+        attention = _attention(size, value_size, options)
+        output = OUTPUTS[options.output](size, attention.size, options.embed, options.readout, symbols)
+        decoder = RecurrentDecoder(
+            symbols,
+            options.embed,
+            size,
+            attention,
+            output,
+            start,
+            options.cell,
+            layers,
+            options.query,
+            options.input_feeding,
+            options.residual,
+            dropout,
+        )
+    if options.tie:
+        _tie(output.O, decoder.words, options)
+    return decoder
+
+
+def _attention(query_size: int, value_size: int, options: Model) -> Attention | MultiHead | FixedContext | NoContext:
+    if options.attention == "none":
+        return NoContext()
+    if options.attention == "fixed":
+        return FixedContext(value_size)
+    if options.heads == 1:
+        return _head(query_size, value_size, options)
+    part = value_size // options.heads
+    return MultiHead([_head(query_size, part, options) for _ in range(options.heads)], value_size)
+
+
+def _head(query_size: int, value_size: int, options: Model) -> Attention:
+    score = SCORES[options.score](query_size, value_size, options.compare)
+    terms = [TERMS[name](score.key_size, options.term_width) for name in options.terms]
+    window = LocalWindow(query_size, options.compare, options.window) if options.window else None
+    return Attention(score, value_size, NORMALISERS[options.normalise], terms, window)
+
+
+def _tie(output: nn.Linear, words: nn.Embedding, options: Model) -> None:
+    if output.weight.shape != words.weight.shape:
+        raise UsageError(
+            f"model.tie needs a readout of the embeddings' size, but they are {output.in_features} and "
+            f"{options.embed}: set model.readout and model.embed alike (and an attentional, deep or maxout output)"
+        )
+    output.weight = words.weight
+
+
+def encode(codec: Codec, examples: Sequence[Example]) -> list[Encoding]:
+    return [codec.encode(example) for example in examples]
+
+
+def batch(encodings: Sequence[Encoding], numbers: list[int]) -> Batch:
+    return collate(encodings, numbers)
+
+
+def loss(model: EncoderDecoder, batch: Batch, smoothing: float = 0.0, own: float = 0.0) -> Loss:
+    """−Σ_t log p(y_t | y_<t, x): y_0 … y_{T-1} are read, y_1 … y_T predicted."""
+    tokens = batch.target.data
+    decoded = model(batch.source, tokens[:, :-1], own)
+    return cross_entropy(decoded.logits, tokens[:, 1:], smoothing)
+
+
+@dataclass(frozen=True)
+class Request:
+    """How answers are looked for: the recipe's search options, and what one call adds."""
+
+    search: Search
+    nbest: int = 0  # 0: the best answer only
+    prefix: str = ""  # every answer begins with this
+    sampling: bool = False
+    temperature: float = 1.0
+    top_k: int = 0
+    top_p: float = 1.0
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        width = self.search.beam
+        if width < 1 or self.nbest < 0:
+            raise UsageError(f"beam {width} and n-best {self.nbest} came; a beam is at least 1, n-best at least 0")
+        if self.nbest > width and not self.sampling:
+            raise UsageError(
+                f"{self.nbest} best of a beam of {width} cannot be had: make the beam at least {self.nbest}"
+            )
+
+
+class ModelStep:
+    """A model and encoded sources as a step function; what each row reads is gathered only when rows change source."""
+
+    def __init__(self, model: EncoderDecoder, sources: Sequence[Sequence[int]], device: torch.device):
+        encoded = model.encode(pad(sources).to(device))
+        self.decoder = model.decoder
+        self.mask = encoded.mask  # (B, S)
+        self.state, self.memory = model.decoder.start(encoded)
+        self._sources: Tensor | None = None
+        self._gathered = self.memory
+
+    def __call__(self, tokens: Tensor, state: object, sources: Tensor) -> StepOutput:
+        if sources is not self._sources:
+            self._sources, self._gathered = sources, pick(self.memory, sources)
+        step = self.decoder.step(tokens, state, self._gathered)
+        return StepOutput(step.logits.log_softmax(-1), step.weights, step.state)
+
+
+@torch.inference_mode()
+def answer(
+    models: Sequence[EncoderDecoder],
+    codec: Codec,
+    examples: Sequence[Example],
+    request: Request,
+    numbers: Sequence[int],
+) -> list[Prediction]:
+    """Answers to one batch of sources; several models vote (an ensemble). `numbers` tell sampled sources apart."""
+    symbols = [codec.source_symbols(example) for example in examples]
+    sources = [codec.source.vocabulary.encode(one) for one in symbols]
+    device = next(models[0].parameters()).device
+    steps = [ModelStep(model, sources, device) for model in models]
+    step: Step = steps[0] if len(steps) == 1 else ensemble(steps)
+    state = steps[0].state if len(steps) == 1 else tuple(one.state for one in steps)
+    found = _search(step, state, _limits(codec, sources, request), steps[0].mask, request, numbers)
+    attends = any(model.attends for model in models)
+    return [
+        _prediction(codec, example, tokens, hypotheses, attends, request.nbest)
+        for example, tokens, hypotheses in zip(examples, symbols, found, strict=True)
+    ]
+
+
+def _search(
+    step: Step, state: object, limits: Limits, mask: Tensor, request: Request, numbers: Sequence[int]
+) -> list[list[Hypothesis]]:
+    options, count = request.search, len(mask)
+    if request.sampling:
+        seeds = [request.seed * 1_000_003 + number for number in numbers]
+        return sample(
+            step,
+            state,
+            limits,
+            sources=count,
+            seeds=seeds,
+            temperature=request.temperature,
+            top_k=request.top_k,
+            top_p=request.top_p,
+            count=max(request.nbest, 1),
+        )
+    if options.beam == 1 and options.coverage_penalty == 0:
+        return [[one] for one in greedy(step, state, limits, sources=count, length_penalty=options.length_penalty)]
+    return beam(
+        step,
+        state,
+        limits,
+        sources=count,
+        width=options.beam,
+        nbest=max(request.nbest, 1),
+        length_penalty=options.length_penalty,
+        coverage_penalty=options.coverage_penalty,
+        mask=mask,
+    )
+
+
+def _limits(codec: Codec, sources: Sequence[Sequence[int]], request: Request) -> Limits:
+    options = request.search
+    longest = [int(options.longest_ratio * len(source)) + options.longest_extra for source in sources]
+    start = codec.target.vocabulary.encode(codec.target_symbols(request.prefix)) if request.prefix else []
+    return Limits(
+        longest=longest,
+        begin=BEGIN,
+        end=END,
+        shortest=options.shortest,
+        no_repeat=options.no_repeat,
+        prefix=[start] * len(sources) if start else None,
+        forbidden=FORBIDDEN,
+    )
+
+
+def _prediction(
+    codec: Codec,
+    example: Example,
+    symbols: list[str],
+    hypotheses: list[Hypothesis],
+    attends: bool,
+    nbest: int,
+) -> Prediction:
+    unknown = codec.source.vocabulary.unknown(symbols)
+
+    def one(hypothesis: Hypothesis, nbest: list[Prediction]) -> Prediction:
+        tokens = codec.target.vocabulary.decode(hypothesis.tokens)
+        weights = hypothesis.weights[:, : len(symbols)].float().cpu().numpy() if attends else None
+        return Prediction(
+            example.source,
+            codec.target.segmenter.join(tokens),
+            hypothesis.score,
+            hypothesis.log_prob,
+            symbols,
+            tokens,
+            weights,
+            hypothesis.finished,
+            unknown,
+            nbest,
+        )
+
+    return one(hypotheses[0], [one(hypothesis, []) for hypothesis in hypotheses] if nbest else [])
