@@ -1,0 +1,157 @@
+"""From what the user gave to what the loop needs: pairs read, recipe resolved, codec learnt, folder checked."""
+
+import hashlib
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from regard.data.readers import Example
+from regard.data.splitting import split_by_source
+from regard.errors import DataError, UsageError
+from regard.folder import Folder
+from regard.recipe import Draft, Recipe, describe, load_draft
+from regard.tasks import Task, get_task
+from regard.tasks.codec import Codec
+
+logger = logging.getLogger("regard")
+
+MAY_CHANGE = {
+    "training.epochs",
+    "training.patience",
+    "training.save_seconds",
+    "training.tensorboard",
+    "about",
+}
+
+
+@dataclass(frozen=True)
+class Job:
+    """Everything that is fixed before the first update."""
+
+    task: Task
+    recipe: Recipe
+    codec: Codec
+    train: list[Example]
+    dev: list[Example]
+    encodings: list[Any]
+    dev_encodings: list[Any]
+    fingerprint: str  # of the pairs
+
+
+def prepare(
+    pairs: str | Sequence[str],
+    task: str,
+    folder: Folder,
+    dev: str | Sequence[str] | None,
+    recipe: str | None,
+    overrides: Mapping[str, Any],
+    resume: bool,
+    skip_bad_lines: bool,
+) -> Job:
+    module = get_task(task)
+    draft = load_draft(recipe or task, task)
+    early = draft.unscaled(overrides)
+    if early.task != task:
+        raise UsageError(f"task={early.task} was set, but --task is {task}")
+    _check_folder(folder, resume)
+    train_part, dev_part = _read(module, pairs, dev, early, skip_bad_lines)
+    resolved = _resolve(draft, folder, len(train_part), overrides, resume)
+    codec = module.codec(train_part, resolved)
+    _check_parts(module, codec, resolved)
+    if resume:
+        _check_vocabulary(folder, codec)
+    train_part, encodings = _fitting(module.encode(codec, train_part), train_part, resolved, "training")
+    dev_part, dev_encodings = _fitting(module.encode(codec, dev_part), dev_part, resolved, "dev")
+    everything = repr((codec.to_json(), encodings, dev_encodings))
+    fingerprint = hashlib.blake2b(everything.encode(), digest_size=16).hexdigest()
+    return Job(module, resolved, codec, train_part, dev_part, encodings, dev_encodings, fingerprint)
+
+
+def _check_folder(folder: Folder, resume: bool) -> None:
+    if folder.holds_run and not resume:
+        raise UsageError(f"{folder.path} holds a run already: go on with --resume, or choose another --out")
+    if folder.path.exists() and not folder.path.is_dir():
+        raise UsageError(f"{folder.path} is a file; --out names a folder")
+    foreign = (
+        folder.path.is_dir()
+        and not folder.holds_run
+        and any(not one.name.startswith(".") for one in folder.path.iterdir())
+    )
+    if foreign and not folder.log.exists():
+        raise UsageError(f"{folder.path} is not empty and holds no run: choose another --out")
+
+
+def _read(
+    module: Task,
+    pairs: str | Sequence[str],
+    dev: str | Sequence[str] | None,
+    recipe: Recipe,
+    skip_bad_lines: bool,
+) -> tuple[list[Example], list[Example]]:
+    reading = module.read(pairs, recipe, skip_bad_lines)
+    _report(reading.skipped)
+    if dev is None:
+        return split_by_source(reading.examples, recipe.data.dev_share, seed=0)  # runs of all seeds share one split
+    dev_reading = module.read(dev, recipe, skip_bad_lines)
+    _report(dev_reading.skipped)
+    return reading.examples, dev_reading.examples
+
+
+def _report(skipped: Sequence[str]) -> None:
+    if skipped:
+        logger.warning("left out %d bad lines; the first: %s", len(skipped), skipped[0])
+
+
+def _resolve(draft: Draft, folder: Folder, pairs: int, overrides: Mapping[str, Any], resume: bool) -> Recipe:
+    """The recipe for this many pairs; a resumed run keeps the one it has, but for what may change."""
+    wanted = draft.resolve(pairs, overrides)
+    if not (resume and (folder.path / "recipe.yaml").exists()):
+        return wanted
+    stored = {line.name: line.default for line in describe(folder.read_recipe())}
+    for line in describe(wanted):
+        if line.name not in MAY_CHANGE and stored[line.name] != line.default:
+            raise UsageError(
+                f"--resume: this run was made with {line.name}={stored[line.name]}, now it is {line.default}; "
+                "use the same options, or another --out"
+            )
+    return wanted
+
+
+def _check_parts(module: Task, codec: Codec, recipe: Recipe) -> None:
+    """Stop before anything is written if the parts do not fit together or the metric is not one of the task's."""
+    with torch.device("meta"):  # without memory
+        module.build(codec, recipe.model)
+    known = ["auto", "loss", *module.measure(["a"], [["a"]]).metrics]
+    if recipe.training.metric not in known:
+        raise UsageError(f"training.metric={recipe.training.metric} is not measured here; there are {', '.join(known)}")
+
+
+def _check_vocabulary(folder: Folder, codec: Codec) -> None:
+    """A run's vocabulary must never be written over by that of other pairs."""
+    if (folder.path / "vocabulary.json").exists() and folder.read_vocabulary() != codec.to_json():
+        raise UsageError(
+            f"--resume: the training pairs are not those that {folder.path} was begun with; "
+            "use the same files, or another --out"
+        )
+
+
+def _fitting(
+    encodings: Sequence[Any], examples: Sequence[Example], recipe: Recipe, name: str
+) -> tuple[list[Example], list[Any]]:
+    """Without the pairs that are longer than data.longest, which would need unbounded memory."""
+    most = recipe.data.longest
+    kept = [number for number, one in enumerate(encodings) if max(len(one.source), len(one.target) - 2) <= most]
+    if not kept:
+        raise DataError(f"all {len(examples)} {name} pairs are longer than data.longest={most} symbols")
+    if len(kept) < len(examples):
+        logger.warning(
+            "left out %d of %d %s pairs longer than data.longest=%d symbols",
+            len(examples) - len(kept),
+            len(examples),
+            name,
+            most,
+        )
+    return [examples[number] for number in kept], [encodings[number] for number in kept]
