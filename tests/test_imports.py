@@ -1,0 +1,50 @@
+"""`import regard` and `regard --help` answer at once: nothing heavy is imported before it is needed."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+import regard
+
+HEAVY = {"torch", "numpy", "pydantic", "yaml", "sacrebleu", "sentencepiece", "safetensors", "huggingface_hub", "tqdm"}
+
+
+def imported(code: str) -> set[str]:
+    """The packages that a fresh Python imports for this."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    call = [sys.executable, "-X", "importtime", "-c", code]
+    ended = subprocess.run(call, env=environment, text=True, capture_output=True, check=False)
+    modules = [line.rpartition("|")[2].strip() for line in ended.stderr.splitlines() if "|" in line]
+    return {module.partition(".")[0] for module in modules}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import regard",
+        "import regard.cli; regard.cli.main()",
+        "import sys; sys.argv[1:] = ['--help']; import regard.cli; regard.cli.main()",
+        "import sys; sys.argv[1:] = ['train', '--help']; import regard.cli; regard.cli.main()",
+        "import sys; sys.argv[1:] = ['predict', 'x', '--beam', 'y']; import regard.cli; regard.cli.main()",
+    ],
+)
+def test_nothing_heavy_is_imported(code: str) -> None:
+    found = imported(code)
+    assert "regard" in found
+    assert found & HEAVY == set()
+
+
+def test_public_names_arrive_when_asked_for() -> None:
+    assert sorted(regard.__all__) == ["Prediction", "Run", "__version__", "load", "train"]
+    from regard.prediction import Prediction
+    from regard.run import Run, load
+    from regard.training import train
+
+    assert (regard.Prediction, regard.Run, regard.load, regard.train) == (Prediction, Run, load, train)
+
+
+def test_other_names_are_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'lod'"):
+        regard.__getattr__("lod")
