@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from safetensors import safe_open
 
 from regard.data.demo import demo_files
+from regard.files import TEMPORARY
 
 PAIRS, DEV, EPOCHS, BATCH = 640, 160, 16, 16
 OPTIONS = {
@@ -92,27 +93,27 @@ def progress_of(out: Path) -> dict[str, Any]:
     return progress
 
 
-def unfinished_write(out: Path) -> Path | None:
-    return next(iter(out.glob("**/.*.tmp")), None)
+def unfinished(out: Path) -> set[Path]:
+    return set(out.rglob(f".*{TEMPORARY}"))
 
 
 def kill_once(runs: Runs, out: Path, draw: random.Random, kind: str, starts: float, most: float) -> Kill:
     save_seconds = draw.choice(PAUSES)
     written = out / "vocabulary.json"
-    since = written.stat().st_mtime_ns if written.exists() else 0
+    since, left = (written.stat().st_mtime_ns if written.exists() else 0), unfinished(out)
     process = runs.start(out, save_seconds)
     if kind == "start":
         wait(process, draw.uniform(0, starts))
     else:
         await_start(process, out, since)
         wait(process, draw.uniform(0, most))
-    while kind == "write" and process.poll() is None and unfinished_write(out) is None:
+    while kind == "write" and process.poll() is None and not unfinished(out) - left:
         pass  # no sleep: the file is there for some milliseconds only
     process.kill()
     process.communicate()
     if process.returncode == 0:
         return Kill(FINISHED, progress_of(out)["update"])
-    return seen(out, since, save_seconds)
+    return Kill(seen(out, since, unfinished(out) - left, save_seconds), progress_of(out)["update"])
 
 
 def wait(process: subprocess.Popen[bytes], seconds: float) -> None:
@@ -121,19 +122,16 @@ def wait(process: subprocess.Popen[bytes], seconds: float) -> None:
         time.sleep(0.005)
 
 
-def seen(out: Path, since: int, save_seconds: float) -> Kill:
+def seen(out: Path, since: int, left: set[Path], save_seconds: float) -> str:
     """What the folder tells about the moment of the kill."""
-    progress, left, written = progress_of(out), unfinished_write(out), out / "vocabulary.json"
-    per_epoch = -(-PAIRS // BATCH)
-    if left is not None:
-        hit = f"writing {left.name[1:].rsplit('.', 2)[0]}"
-    elif not written.exists() or written.stat().st_mtime_ns == since:
-        hit = "starting, reading"
-    elif save_seconds > 0:
-        hit = "learning or evaluating"
-    else:
-        hit = "evaluating" if progress["batch"] == per_epoch else "learning"
-    return Kill(hit, progress["update"])
+    written, per_epoch = out / "vocabulary.json", -(-PAIRS // BATCH)
+    if left:
+        return f"writing {left.pop().name.removesuffix(TEMPORARY)[1:].rpartition('.')[0]}"
+    if not written.exists() or written.stat().st_mtime_ns == since:
+        return "starting, reading"
+    if save_seconds > 0:
+        return "learning or evaluating"
+    return "evaluating" if progress_of(out)["batch"] == per_epoch else "learning"
 
 
 def kill_all(runs: Runs, kills: int, seed: int, starts: float, seconds: float) -> tuple[Path, int]:

@@ -321,6 +321,14 @@ def test_resume_with_other_pairs(few: Path, tmp_path: Path, change: str) -> None
     assert content(tmp_path / "run") == before
 
 
+def test_resume_without_the_training_state_does_not_begin_anew(spare: Path, reverse: Reverse) -> None:
+    """A run from the hub has none; its weights must not be lost."""
+    (spare / "training.safetensors").unlink()
+    before = content(spare)
+    refused(train(reverse.pairs, spare, "--resume", epochs=7), 2, "came without training.safetensors")
+    assert content(spare) == before
+
+
 def test_resume_may_change_how_long(few: Path, tmp_path: Path) -> None:
     assert train(few, tmp_path / "run").code == 0
     assert train(few, tmp_path / "run", "--resume", epochs=2).code == 0

@@ -202,7 +202,7 @@ def test_attention_is_drawn(reverse: Reverse) -> None:
 
 def test_evaluate_as_json_and_as_a_table(reverse: Reverse) -> None:
     report = done("evaluate", reverse.run, reverse.test, "--json").objects
-    assert list(report[0]) == ["metrics", "examples"]
+    assert list(report[0]) == ["metrics", "examples", "perplexity"]
     assert report[0]["examples"] == len(reverse.unseen)
     assert set(report[0]["metrics"]) == {"wer", "per", "accuracy"}
     table = dict(line.split() for line in done("evaluate", reverse.run, reverse.test).out.splitlines())

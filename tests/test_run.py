@@ -1,8 +1,10 @@
 """A run from Python: load, predict, join, share."""
 
+import math
 import shutil
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import pytest
 import torch
 
 import regard
+from regard.data.batching import pad
 from regard.data.readers import Example
 from regard.errors import DataError, MissingExtra, RegardError, UsageError
 from regard.run import BATCH_TOKENS, Run, load
@@ -75,10 +78,18 @@ def test_batches_stay_within_the_memory_they_may_use(run: Run, monkeypatch: pyte
     assert sum(seen) == 10 * 900 + 40 * 3
 
 
-def test_progress_is_told(run: Run) -> None:
-    told: list[int] = []
-    run.answer([Example("abc", ""), Example("cba", "")], batch_size=1, progress=told.append)
-    assert told == [1, 1]
+def test_perplexity_is_that_of_the_symbols_one_by_one(run: Run) -> None:
+    """exp of the mean −log p of every symbol and the end, each example alone and step by step."""
+    examples = [Example("abc", "c b a"), Example("de", "e d"), Example("abcd", "d c")]
+    log_probs = []
+    for source, target in run.task.encode(run.codec, examples):
+        state, memory = run.models[0].decoder.start(run.models[0].encode(pad([source])))
+        for before, after in pairwise(target):
+            step = run.models[0].decoder.step(torch.tensor([before]), state, memory)
+            state = step.state
+            log_probs.append(step.logits.detach().log_softmax(-1)[0, after].item())
+    assert len(log_probs) == 4 + 3 + 3
+    assert run.perplexity(examples) == pytest.approx(math.exp(-sum(log_probs) / len(log_probs)), rel=1e-4)
 
 
 @pytest.mark.parametrize(

@@ -199,14 +199,16 @@ def evaluate(
         click.echo(f"left out {len(reading.skipped)} bad lines; the first: {reading.skipped[0]}", err=True)
     call = {"batch_size": batch_size} | ({"beam": beam} if beam is not None else {})
     measured, count = loaded.evaluate_counted(reading.examples, **call)
+    perplexity = loaded.perplexity(reading.examples)
     if as_json:
-        content: dict[str, Any] = {"metrics": measured.metrics, "examples": count}
+        content: dict[str, Any] = {"metrics": measured.metrics, "examples": count, "perplexity": perplexity}
         if measured.signatures:
             content["signatures"] = measured.signatures
         click.echo(json.dumps(content))
         return
     for name, value in measured.metrics.items():
         click.echo(f"{name:<12}{value:8.2f}   {measured.signatures.get(name, '')}".rstrip())
+    click.echo(f"{'perplexity':<12}{perplexity:8.2f}")
     click.echo(f"{'examples':<12}{count:8d}")
 
 

@@ -91,11 +91,13 @@ class Model(_Section):
     bidirectional: bool = option(True, "read the source in both directions")
     residual: bool = option(False, "add each layer's input to its output, from the second layer on")
     start: Literal["zero", "learned", "last", "same", "mean"] = option("last", "the decoder's first state")
-    output: Literal["plain", "attentional", "deep", "maxout"] = option("attentional", "state and context → symbol")
+    output: Literal["state", "plain", "attentional", "deep", "maxout"] = option(
+        "attentional", "state and context → symbol"
+    )
     readout: Size = option(256, "size of the readout before the symbols")
     tie: bool = option(False, "one matrix embeds and predicts target symbols (readout and embed of one size)")
     dropout: PartShare = option(0.2, "dropout on embeddings, between layers and on the readout")
-    variational: bool = option(False, "one dropout mask per sequence, also on the recurrent state")
+    variational: bool = option(False, "one dropout mask per sequence, in the decoder also on the recurrent state")
 
 
 @dataclass(frozen=True)
@@ -195,11 +197,21 @@ def build(options: Mapping[str, Any], name: str) -> Recipe:
     for key in options:
         check_name(key, name)
     try:
-        return _checker().validate_python(unflatten(options))
+        recipe = _checker().validate_python(unflatten(options))
     except ValidationError as error:
         wrong = {".".join(map(str, one["loc"][:2])): one for one in error.errors()}
         shown = [f"{key}: {one['msg']}, got {one['input']!r:.40}" for key, one in wrong.items()]
         raise UsageError(f"{name}: " + "; ".join(shown)) from error
+    _refuse_ignored(recipe.model, name)
+    return recipe
+
+
+def _refuse_ignored(model: Model, name: str) -> None:
+    """Monotonic attention has no use for these; better an error than an option that does nothing."""
+    plain = Model()
+    for one in ("heads", "terms", "window", "normalise", "query", "input_feeding", "residual"):
+        if model.attention == "monotonic" and getattr(model, one) != getattr(plain, one):
+            raise UsageError(f"{name}: model.{one} does nothing with model.attention=monotonic: leave it out")
 
 
 @cache

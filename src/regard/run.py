@@ -2,8 +2,9 @@
 
 import dataclasses
 import difflib
+import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, overload
 
@@ -17,6 +18,7 @@ from regard.data.text import normalise
 from regard.device import choose_device
 from regard.errors import DataError, MissingExtra, RegardError, UsageError
 from regard.folder import Folder, read_tensors
+from regard.likelihood import loss_per_symbol
 from regard.metrics import Measured
 from regard.prediction import Prediction
 from regard.recipe import Recipe, build, flatten, neighbour, to_dict
@@ -79,7 +81,6 @@ class Run:
         examples: Sequence[Example],
         *,
         batch_size: int = 64,
-        progress: Callable[[int], None] | None = None,
         **call: Any,
     ) -> list[Prediction]:
         """Answers in the order of the examples, whatever the batching; nothing about one depends on the others."""
@@ -96,8 +97,6 @@ class Run:
             chosen = [examples[number] for number in numbers]
             found = self.task.answer(self.models, self.codec, chosen, request, numbers)
             answers.update(zip(numbers, found, strict=True))
-            if progress:
-                progress(len(numbers))
         return [answers[number] for number in range(len(examples))]
 
     def request(self, **call: Any) -> Request:
@@ -125,6 +124,11 @@ class Run:
         grouped = group_references(examples)
         answers = self.answer([one.example for one in grouped], **call)
         return self.task.measure([one.output for one in answers], [one.references for one in grouped]), len(grouped)
+
+    def perplexity(self, examples: Sequence[Example]) -> float:
+        """exp(−log p per symbol) of the given targets, END counted; of an ensemble, the first model's."""
+        encodings = self.task.encode(self.codec, examples)
+        return math.exp(loss_per_symbol(self.task, self.models[0], encodings, self.device, BATCH_TOKENS))
 
     def dev_metrics(self) -> dict[str, float]:
         """What was measured on the dev pairs when the weights were kept."""

@@ -288,3 +288,18 @@ def test_a_language_model_by_hand() -> None:
         for t, token in enumerate(TOKENS[row].tolist()):
             s = np.tanh(W @ E[token] + b + U @ s + d)
             np.testing.assert_allclose(np.exp(found[row, t]), softmax(V @ s + skip @ E[token] + c), atol=1e-12)
+
+
+def test_the_recurrent_language_model_of_the_notes_by_hand() -> None:
+    """p(y_t) = softmax(V s_t + c), the state alone."""
+    made = language_model(output="state")
+    decoder = made.decoder
+    found = made(SOURCE, TOKENS).logits.log_softmax(-1).detach().numpy()
+    (first,), (E,) = arrays(decoder.first), arrays(decoder.words)
+    W, b, U, d = arrays(decoder.cells[0])
+    V, c = arrays(decoder.output)
+    for row in range(3):
+        s = first
+        for t, token in enumerate(TOKENS[row].tolist()):
+            s = np.tanh(W @ E[token] + b + U @ s + d)
+            np.testing.assert_allclose(np.exp(found[row, t]), softmax(V @ s + c), atol=1e-12)

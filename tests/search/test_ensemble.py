@@ -36,6 +36,19 @@ def test_probabilities_and_weights_are_means():
     assert [state.trail.tolist() for state in output.state] == [m.state.trail.tolist() for m in members]
 
 
+def test_a_member_without_attention_does_not_thin_the_weights():
+    toys = [Toy(seed, sources=2) for seed in (5, 6)]
+
+    def blind(tokens, state, sources):
+        output = toys[1].step(tokens, state, sources)
+        return output._replace(weights=torch.zeros_like(output.weights))
+
+    tokens, sources = torch.tensor([4, 6, 5]), torch.tensor([0, 1, 1])
+    states = tuple(pick(toy.start(), sources) for toy in toys)
+    output = ensemble([toys[0].step, blind])(tokens, states, sources)
+    torch.testing.assert_close(output.weights, toys[0].step(tokens, states[0], sources).weights)
+
+
 def test_what_one_member_holds_impossible_another_may_still_say():
     one, other = Toy(5), Toy(6)
     one.table[..., 4], other.table[..., 5] = -np.inf, -np.inf

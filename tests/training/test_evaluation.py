@@ -1,7 +1,9 @@
 """The dev pairs: loss by hand, scores with the right sign, and no trace left behind."""
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -24,7 +26,6 @@ def weights_of(evaluator: Evaluator) -> dict[str, torch.Tensor]:
 
 def test_the_loss_is_the_mean_over_symbols_whatever_the_batches(tmp_path: Path) -> None:
     large, small = evaluator_of(tmp_path), evaluator_of(tmp_path, training_batch_tokens=13)
-    assert len(small.batches) > len(large.batches) == 1
     weights = weights_of(large)
     total, symbols = 0.0, 0
     for number in range(len(large.job.dev)):  # each pair alone
@@ -34,9 +35,21 @@ def test_the_loss_is_the_mean_over_symbols_whatever_the_batches(tmp_path: Path) 
     assert small(weights).loss == pytest.approx(total / symbols, rel=1e-5)
 
 
-def test_every_dev_pair_is_in_one_batch(tmp_path: Path) -> None:
+def test_every_dev_pair_counts_once_in_batches_that_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     evaluator = evaluator_of(tmp_path, training_batch_tokens=13)
-    assert sorted(number for numbers in evaluator.batches for number in numbers) == list(range(7))
+    batches: list[list[int]] = []
+    make = evaluator.job.task.batch
+
+    def spy(encodings: Sequence[Any], numbers: list[int]) -> Any:
+        batches.append(numbers)
+        return make(encodings, numbers)
+
+    monkeypatch.setattr(evaluator.job.task, "batch", spy)
+    evaluator(weights_of(evaluator))
+    assert sorted(number for numbers in batches for number in numbers) == list(range(7))
+    lengths = [max(len(one.source), len(one.target)) for one in evaluator.job.dev_encodings]
+    assert all(len(numbers) == 1 or len(numbers) * max(lengths[n] for n in numbers) <= 13 for numbers in batches)
+    assert len(batches) > 1
 
 
 @pytest.mark.parametrize(("metric", "sign"), [("wer", 1), ("per", 1), ("accuracy", -1)])

@@ -30,6 +30,16 @@ class Output(nn.Module):
         return logits
 
 
+class StateOutput(Output):
+    """p(y_t) = softmax(O s_t + b), the state alone: the recurrent language model's"""
+
+    def _shape(self, state_size: int, context_size: int, embed: int, size: int) -> int:
+        return state_size
+
+    def readout(self, state: Tensor, context: Tensor, word: Tensor) -> Tensor:
+        return state  # (…, H)
+
+
 class PlainOutput(Output):
     """p(y_t) = softmax(O [s_t; c_t; E(y_{t-1})])            Bahdanau et al. 2015 without its maxout"""
 
@@ -79,6 +89,7 @@ class MaxoutOutput(Output):
 
 
 OUTPUTS: dict[str, type[Output]] = {
+    "state": StateOutput,
     "plain": PlainOutput,
     "attentional": AttentionalOutput,
     "deep": DeepOutput,

@@ -12,7 +12,7 @@ from regard.search.step import Step, StepOutput
 
 
 def ensemble(steps: Sequence[Step]) -> Step:
-    """p(y) = mean_m p_m(y),  α = mean_m α_m;  the state is the tuple of the members' states."""
+    """p(y) = mean_m p_m(y),  α = mean of α_m over the members that attend;  the state is the tuple of theirs."""
     if not steps:
         raise UsageError("an ensemble of no models was asked for; give at least one")
 
@@ -21,7 +21,9 @@ def ensemble(steps: Sequence[Step]) -> Step:
         log_probs = _together([output.log_probs for output in outputs], "symbols")  # (M, R, N)
         weights = _together([output.weights for output in outputs], "source places")  # (M, R, S)
         log_mean = log_probs.logsumexp(0) - math.log(len(steps))  # (R, N)
-        return StepOutput(log_mean, weights.mean(0), tuple(output.state for output in outputs))
+        attending = (weights.sum(-1) > 0).sum(0).clamp(min=1)  # (R,)  a member without attention has zeros
+        mean = weights.sum(0) / attending[:, None]  # (R, S)
+        return StepOutput(log_mean, mean, tuple(output.state for output in outputs))
 
     return step
 

@@ -109,6 +109,10 @@ def _attention(query_size: int, value_size: int, options: Model) -> Attention | 
         return FixedContext(value_size)
     if options.heads == 1:
         return _head(query_size, value_size, options)
+    if value_size % options.heads:
+        raise UsageError(
+            f"model.heads={options.heads} does not divide the encoder's values of size {value_size}: choose another"
+        )
     part = value_size // options.heads
     return MultiHead([_head(query_size, part, options) for _ in range(options.heads)], value_size)
 
@@ -214,7 +218,7 @@ def _search(
     options, count = request.search, len(mask)
     if request.sampling:
         seeds = [request.seed * 1_000_003 + number for number in numbers]
-        return sample(
+        drawn = sample(
             step,
             state,
             limits,
@@ -224,7 +228,9 @@ def _search(
             top_k=request.top_k,
             top_p=request.top_p,
             count=max(request.nbest, 1),
+            length_penalty=options.length_penalty,
         )
+        return [sorted(several, key=lambda one: -one.score) for several in drawn]
     if options.beam == 1 and options.coverage_penalty == 0:
         return [[one] for one in greedy(step, state, limits, sources=count, length_penalty=options.length_penalty)]
     return beam(

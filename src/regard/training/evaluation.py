@@ -8,8 +8,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.data.batching import length_buckets
 from regard.errors import RegardError
+from regard.likelihood import loss_per_symbol
 from regard.metrics import LOWER_IS_BETTER
 from regard.run import Run
 from regard.training.prepare import Job
@@ -31,10 +31,6 @@ class Evaluator:
         self.watched = job.task.METRIC if wanted == "auto" else wanted
         self.model = job.task.build(job.codec, job.recipe.model).to(device).eval()
         self.run = Run(Path(), job.recipe, job.codec, [self.model])
-        lengths = [max(len(one.source), len(one.target)) for one in job.dev_encodings]
-        order = sorted(range(len(lengths)), key=lengths.__getitem__)
-        cuts = length_buckets([lengths[number] for number in order], job.recipe.training.batch_tokens, 256)
-        self.batches = [[order[place] for place in cut] for cut in cuts]
 
     def load(self, weights: dict[str, Tensor]) -> None:
         self.model.load_state_dict(weights, strict=False)  # tied weights stand there once
@@ -57,11 +53,6 @@ class Evaluator:
         """Where the weights evaluated last look in the first dev pair, for the eye."""
         return self.run.answer(self.job.dev[:1], beam=1)[0].attention
 
-    @torch.inference_mode()
     def _loss(self) -> float:
-        nll, symbols = 0.0, 0
-        for numbers in self.batches:
-            batch = self.job.task.batch(self.job.dev_encodings, numbers).to(self.device)
-            loss = self.job.task.loss(self.model, batch)
-            nll, symbols = nll + float(loss.nll), symbols + int(loss.symbols)
-        return nll / max(symbols, 1)
+        tokens = self.job.recipe.training.batch_tokens
+        return loss_per_symbol(self.job.task, self.model, self.job.dev_encodings, self.device, tokens)

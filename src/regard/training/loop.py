@@ -64,13 +64,13 @@ class Trainer:
         states, mine = part(tensors, "random"), random_state(self.engine.device)
         if len(states) == self.engine.world and states[str(self.engine.rank)].shape == mine.shape:
             set_random_state(states[str(self.engine.rank)], self.engine.device)
-        else:
+        elif self.engine.leads:
             logger.warning("begun with other processes or on another device: the result will differ from theirs")
         self.progress = progress
 
     def run(self) -> None:
         if self.progress.done and self._over():
-            if self.progress.epoch < self.options.epochs:
+            if self.progress.epoch < self.options.epochs and self.engine.leads:
                 logger.warning(
                     "it stopped early after epoch %d: a larger training.patience goes on", self.progress.epoch
                 )

@@ -61,8 +61,6 @@ def prepare(
     resolved = _resolve(draft, folder, len(train_part), overrides, resume)
     codec = module.codec(train_part, resolved)
     _check_parts(module, codec, resolved)
-    if resume:
-        _check_vocabulary(folder, codec)
     train_part, encodings = _fitting(module.encode(codec, train_part), train_part, resolved, "training")
     dev_part, dev_encodings = _fitting(module.encode(codec, dev_part), dev_part, resolved, "dev")
     everything = repr((codec.to_json(), encodings, dev_encodings))
@@ -73,6 +71,8 @@ def prepare(
 def _check_folder(folder: Folder, resume: bool) -> None:
     if folder.holds_run and not resume:
         raise UsageError(f"{folder.path} holds a run already: go on with --resume, or choose another --out")
+    if (folder.path / "README.md").exists() and folder.weights.exists() and not folder.training.exists():
+        raise UsageError(f"{folder.path} is finished and came without {folder.training.name}: choose another --out")
     if folder.path.exists() and not folder.path.is_dir():
         raise UsageError(f"{folder.path} is a file; --out names a folder")
     foreign = (
@@ -127,15 +127,6 @@ def _check_parts(module: Task, codec: Codec, recipe: Recipe) -> None:
     known = ["auto", "loss", *module.measure(["a"], [["a"]]).metrics]
     if recipe.training.metric not in known:
         raise UsageError(f"training.metric={recipe.training.metric} is not measured here; there are {', '.join(known)}")
-
-
-def _check_vocabulary(folder: Folder, codec: Codec) -> None:
-    """A run's vocabulary must never be written over by that of other pairs."""
-    if (folder.path / "vocabulary.json").exists() and folder.read_vocabulary() != codec.to_json():
-        raise UsageError(
-            f"--resume: the training pairs are not those that {folder.path} was begun with; "
-            "use the same files, or another --out"
-        )
 
 
 def _fitting(
