@@ -142,8 +142,8 @@ class Search(_Section):
     length_penalty: Finite = option(1.0, "score = log p / length^this")
     coverage_penalty: Amount = option(0.0, "weight of Σ log min(coverage, 1) in the score")
     shortest: Reach = option(0, "fewest symbols of an answer")
-    longest_ratio: Ratio = option(3.0, "most symbols of an answer: this times the source's, plus longest_extra")
-    longest_extra: Reach = option(20, "see longest_ratio")
+    longest_ratio: Ratio = option(2.0, "most symbols of an answer: this times the source's, plus longest_extra")
+    longest_extra: Reach = option(10, "see longest_ratio")
     no_repeat: Reach = option(0, "never write the same n symbols twice; 0 is no rule")
 
 
