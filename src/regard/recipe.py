@@ -211,7 +211,10 @@ def _refuse_ignored(model: Model, name: str) -> None:
     plain = Model()
     for one in ("heads", "terms", "window", "normalise", "query", "input_feeding", "residual"):
         if model.attention == "monotonic" and getattr(model, one) != getattr(plain, one):
-            raise UsageError(f"{name}: model.{one} does nothing with model.attention=monotonic: leave it out")
+            raise UsageError(
+                f"{name}: model.{one} does nothing with model.attention=monotonic: leave it at {getattr(plain, one)!r} "
+                "or use --recipe monotonic"
+            )
 
 
 @cache
