@@ -85,7 +85,8 @@ def _row(line: Line, options: argparse.Namespace) -> str:
     command = ["train", _paths(line.train, options.data), "--task", line.task, "--out", str(run), "--quiet", "--resume"]
     command += ["--dev", _paths(line.dev, options.data)] if line.dev else []
     command += ["--seed", str(options.seed), *(part for one in line.settings for part in ("--set", one))]
-    _regard(command, options.threads)
+    if not (run / "README.md").exists():  # the card is written when training is done
+        _regard(command, options.threads)
     measured = json.loads(_regard(["evaluate", str(run), _paths(line.test, options.data), "--json"], options.threads))
     with safe_open(str(run / "training.safetensors"), "pt") as state:
         progress = json.loads(state.metadata()["progress"])
