@@ -24,6 +24,8 @@ from regard.data.demo import demo_files
 from regard.files import TEMPORARY
 
 PAIRS, DEV, EPOCHS, BATCH = 640, 160, 16, 16
+PER_EPOCH = PAIRS // BATCH
+UPDATES = PER_EPOCH * EPOCHS
 OPTIONS = {
     "model.dropout": 0.2,
     "model.variational": True,
@@ -33,7 +35,7 @@ OPTIONS = {
     "training.own_words": 0.2,
     "training.patience": 0,
 }
-PAUSES = (0.0, 1.0)  # seconds between saved states: at every update, or so seldom that a kill loses some
+PAUSES = (0.0, 0.3)  # seconds between saved states: at every update, or so seldom that a kill loses some
 FINISHED = "finished"
 
 
@@ -97,7 +99,9 @@ def unfinished(out: Path) -> set[Path]:
     return set(out.rglob(f".*{TEMPORARY}"))
 
 
-def kill_once(runs: Runs, out: Path, draw: random.Random, kind: str, starts: float, most: float) -> Kill:
+def kill_once(runs: Runs, out: Path, draw: random.Random, starts: float, seconds: float, lives: float) -> Kill:
+    """Start it again and kill it in one of three ways, after at most about `lives` updates."""
+    kind = draw.choice(["start", "learn", "learn", "write"])
     save_seconds = draw.choice(PAUSES)
     written = out / "vocabulary.json"
     since, left = (written.stat().st_mtime_ns if written.exists() else 0), unfinished(out)
@@ -106,7 +110,8 @@ def kill_once(runs: Runs, out: Path, draw: random.Random, kind: str, starts: flo
         wait(process, draw.uniform(0, starts))
     else:
         await_start(process, out, since)
-        wait(process, draw.uniform(0, most))
+        await_update(process, out, progress_of(out)["update"] + draw.uniform(0, lives))
+        wait(process, draw.uniform(0, 10 * seconds / UPDATES))
     while kind == "write" and process.poll() is None and not unfinished(out) - left:
         pass  # no sleep: the file is there for some milliseconds only
     process.kill()
@@ -114,6 +119,11 @@ def kill_once(runs: Runs, out: Path, draw: random.Random, kind: str, starts: flo
     if process.returncode == 0:
         return Kill(FINISHED, progress_of(out)["update"])
     return Kill(seen(out, since, unfinished(out) - left, save_seconds), progress_of(out)["update"])
+
+
+def await_update(process: subprocess.Popen[bytes], out: Path, update: float) -> None:
+    while process.poll() is None and progress_of(out)["update"] < update:
+        time.sleep(0.005)
 
 
 def wait(process: subprocess.Popen[bytes], seconds: float) -> None:
@@ -124,21 +134,20 @@ def wait(process: subprocess.Popen[bytes], seconds: float) -> None:
 
 def seen(out: Path, since: int, left: set[Path], save_seconds: float) -> str:
     """What the folder tells about the moment of the kill."""
-    written, per_epoch = out / "vocabulary.json", -(-PAIRS // BATCH)
+    written = out / "vocabulary.json"
     if left:
         return f"writing {left.pop().name.removesuffix(TEMPORARY)[1:].rpartition('.')[0]}"
     if not written.exists() or written.stat().st_mtime_ns == since:
         return "starting, reading"
     if save_seconds > 0:
         return "learning or evaluating"
-    return "evaluating" if progress_of(out)["batch"] == per_epoch else "learning"
+    return "evaluating" if progress_of(out)["batch"] == PER_EPOCH else "learning"
 
 
 def kill_all(runs: Runs, kills: int, seed: int, starts: float, seconds: float) -> tuple[Path, int]:
     out, draw, done = runs.workdir / "killed", random.Random(seed), 0
     while done < kills:
-        kind = draw.choice(["start", "learn", "learn", "write"])
-        kill = kill_once(runs, out, draw, kind, starts, seconds / kills)
+        kill = kill_once(runs, out, draw, starts, seconds, UPDATES / kills)
         if kill.hit == FINISHED:
             print("it finished before the next kill")
             break
@@ -161,6 +170,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         workdir = options.workdir or Path(temporary)
         workdir.mkdir(parents=True, exist_ok=True)
+        if (workdir / "alone").exists():
+            sys.exit(f"{workdir} holds an earlier run: choose another --workdir")
         runs = Runs(workdir)
         alone, starts, seconds = runs.undisturbed()
         print(f"undisturbed: began after {starts:.1f} s, trained for {seconds:.1f} s", flush=True)

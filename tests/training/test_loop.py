@@ -298,6 +298,20 @@ def test_a_seed_is_a_run_and_another_seed_another(tmp_path: Path) -> None:
     assert a != c
 
 
+def test_processes_begin_alike_and_draw_their_own_dropout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    weights, random = [], []
+    for rank, seed in (("0", 1), ("1", 1), ("0", 2)):
+        monkeypatch.setenv("RANK", rank)
+        (tmp_path / f"{rank}-{seed}").mkdir()
+        trainer = toy_trainer(tmp_path / f"{rank}-{seed}", {"training.seed": seed})
+        weights.append(trainer.learner.weights())
+        random.append(torch.get_rng_state())
+    assert all(torch.equal(weights[0][name], one) for name, one in weights[1].items())
+    assert any(not torch.equal(weights[0][name], one) for name, one in weights[2].items())
+    assert not torch.equal(random[0], random[1])
+    assert not torch.equal(random[0], random[2])
+
+
 def test_processes_that_differ_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("regard.training.engine.Engine.agree", lambda _engine, _text: False)
     with pytest.raises(UsageError, match="same command"):
