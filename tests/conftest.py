@@ -1,12 +1,16 @@
-"""One trained run for all who need one: it reads words backwards."""
+"""What all tests share: patience, and one trained run, which reads words backwards."""
 
 import shutil
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.command import backwards, train, words, write
+
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # on busy machines
+settings.load_profile("patient")
 
 
 class Reverse(NamedTuple):

@@ -317,7 +317,7 @@ def test_resume_with_other_pairs(few: Path, tmp_path: Path, change: str) -> None
     before = content(tmp_path / "run")
     write(few, other_pairs(rows)[change])
     result = train(few, tmp_path / "run", "--dev", few, "--resume")
-    refused(result, 2, "--resume: the training pairs are not those", str(tmp_path / "run"))
+    refused(result, 2, "--resume: the pairs (training or dev) are not those", str(tmp_path / "run"))
     assert content(tmp_path / "run") == before
 
 

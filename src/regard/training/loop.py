@@ -57,7 +57,7 @@ class Trainer:
         progress, tensors = load_state(self.folder, self.engine)
         if progress.fingerprint != self.job.fingerprint:
             raise UsageError(
-                f"--resume: the training pairs are not those that {self.folder.path} was begun with; "
+                f"--resume: the pairs (training or dev) are not those that {self.folder.path} was begun with; "
                 "use the same files, or another --out"
             )
         self.learner.restore(tensors)
