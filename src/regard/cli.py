@@ -8,17 +8,13 @@ import logging
 import os
 import sys
 import traceback
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from regard import __version__
-from regard.errors import DataError, RegardError, UsageError
-
-if TYPE_CHECKING:
-    from regard.data.readers import Example
-    from regard.prediction import Prediction
-    from regard.run import Run
+from regard.console import colour, print_prediction, report, sources
+from regard.errors import RegardError, UsageError
 
 DEVICES = click.Choice(["auto", "cpu", "cuda"])
 SEEDS = click.IntRange(0, 2**32 - 1)
@@ -154,7 +150,7 @@ def predict(
 
     loaded = load(run, device=device)
     loaded = loaded.join(*(load(other, device=device) for other in ensemble))
-    examples = _sources(loaded, text, file, features)
+    examples = sources(loaded, text, file, features)
     given = {
         "beam": beam,
         "length_penalty": length_penalty,
@@ -169,9 +165,9 @@ def predict(
     full = [example for example in examples if example.source]
     answers = iter(loaded.answer(full, **call))
     predictions = [next(answers) if example.source else None for example in examples]
-    _report(predictions)
+    report(predictions)
     for number, prediction in enumerate(predictions, 1):
-        _print_prediction(number, prediction, nbest, as_json, attention)
+        print_prediction(number, prediction, nbest, as_json, attention)
 
 
 @cli.command(short_help="Measure a trained run on pairs.")
@@ -275,72 +271,7 @@ def demo(out: str, seed: int) -> None:
     """
     from regard.demo import run_demo
 
-    run_demo(out, seed, _colour())
-
-
-def _sources(run: "Run", text: tuple[str, ...], file: str | None, features: str) -> "list[Example]":
-    from regard.data.readers import Columns, read_sources
-
-    if text and file:
-        raise UsageError("give TEXT or --input, not both")
-    if features and not run.codec.features:
-        raise UsageError("this run reads no features: it was trained without data.features_column")
-    if features and not text:
-        raise UsageError("--features goes with TEXT; in a file, features stand in the column after the source")
-    if text:
-        texts = [f"{one}\t{features}" if features else one for one in text]
-        return [run.example(one, f"TEXT {number}") for number, one in enumerate(texts, 1)]
-    if file is None and sys.stdin.isatty():
-        raise UsageError("nothing to answer: give TEXT, --input FILE, or lines on standard input")
-    columns = Columns(1, 1, 2 if run.codec.features else None)
-    examples = read_sources(file or "-", columns, lowercase=run.codec.lowercase)
-    empty = [example.place for example in examples if not example.source]
-    if len(empty) == len(examples):
-        raise DataError(f"{file or 'standard input'} holds only empty lines; expected one source a line")
-    if empty:
-        click.echo(f"{len(empty)} empty lines are answered by empty lines; the first: {empty[0]}", err=True)
-    return examples
-
-
-def _report(predictions: "list[Prediction | None]") -> None:
-    """Say on stderr what a reader of the answers should know."""
-    found = [one for one in predictions if one is not None]
-    unknown = sorted({symbol for one in found for symbol in one.unknown})
-    if unknown:
-        shown = " ".join(unknown[:10]) + (" …" if len(unknown) > 10 else "")
-        count = sum(bool(one.unknown) for one in found)
-        click.echo(f"{count} sources hold symbols never seen in training, read as unknown: {shown}", err=True)
-    cut = sum(not one.finished for one in found)
-    if cut:
-        click.echo(f"{cut} answers reached the length limit before they ended", err=True)
-
-
-def _print_prediction(number: int, one: "Prediction | None", nbest: int, as_json: bool, attention: bool) -> None:
-    if as_json:
-        empty = {
-            "source": "",
-            "output": "",
-            "score": 0.0,
-            "source_tokens": [],
-            "output_tokens": [],
-            "attention": [],
-        }
-        click.echo(json.dumps(one.to_dict() if one else empty, ensure_ascii=False))
-    elif one is None:
-        click.echo("")
-    elif nbest:
-        for each in one.nbest:
-            click.echo(f"{number}\t{each.output}\t{each.score:.4f}")
-    else:
-        click.echo(one.output)
-    if attention and one is not None and one.attention is not None and not as_json:
-        from regard.pictures.terminal import heat_map
-
-        click.echo(heat_map(one.attention, one.output_tokens, one.source_tokens, colour=_colour()))
-
-
-def _colour() -> bool:
-    return sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    run_demo(out, seed, colour())
 
 
 def _numbers(metrics: dict[str, float]) -> str:
