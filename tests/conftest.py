@@ -1,5 +1,11 @@
 """What all tests share: patience, and one trained run, which reads words backwards."""
 
+import os
+
+# Before torch is imported, here and in the processes that tests start: the models are tiny and two workers share two
+# cores, where more threads only wait for each other.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 import shutil
 from pathlib import Path
 from typing import NamedTuple
