@@ -100,9 +100,9 @@ def unfinished(out: Path) -> set[Path]:
 
 
 def kill_once(runs: Runs, out: Path, draw: random.Random, starts: float, seconds: float, lives: float) -> Kill:
-    """Start it again and kill it in one of three ways, after at most about `lives` updates."""
-    kind = draw.choice(["start", "learn", "learn", "write"])
-    save_seconds = draw.choice(PAUSES)
+    """Start it again and kill it in one of four ways, after about `lives` updates at most."""
+    kind = draw.choice(["start", "learn", "write", "evaluate"])
+    save_seconds = PAUSES[0] if kind == "evaluate" else draw.choice(PAUSES)
     written = out / "vocabulary.json"
     since, left = (written.stat().st_mtime_ns if written.exists() else 0), unfinished(out)
     process = runs.start(out, save_seconds)
@@ -112,8 +112,10 @@ def kill_once(runs: Runs, out: Path, draw: random.Random, starts: float, seconds
         await_start(process, out, since)
         await_update(process, out, progress_of(out)["update"] + draw.uniform(0, lives))
         wait(process, draw.uniform(0, 10 * seconds / UPDATES))
+    while kind == "evaluate" and process.poll() is None and progress_of(out)["batch"] < PER_EPOCH:
+        pass  # no sleep here and below: it lasts for some milliseconds only
     while kind == "write" and process.poll() is None and not unfinished(out) - left:
-        pass  # no sleep: the file is there for some milliseconds only
+        pass
     process.kill()
     process.communicate()
     if process.returncode == 0:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import click
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from regard.data.demo import demo_files
@@ -29,6 +30,7 @@ class Result(NamedTuple):
 
 
 def run_demo(out: str, seed: int, colour: bool) -> None:
+    torch.set_num_threads(1)  # the model is so small that two threads mostly wait for each other
     folder = Path(out)
     files = demo_files()
     learn, test_size = _count(files.train), _count(files.test)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-LIMIT = 120  # seconds, of which nearly all are imports
+LIMIT = 300  # seconds, of which nearly all are imports
 
 
 class Failed(AssertionError):
