@@ -1,6 +1,7 @@
 """Training by several processes on this machine, started as torchrun and SLURM start them."""
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -9,11 +10,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-LIMIT = 300  # seconds, of which nearly all are imports
+LIMIT = 120  # seconds, of which nearly all are imports
 
 
 class Failed(AssertionError):
-    """A group that should have finished did not."""
+    """A group that should have finished did not; says what its processes last wrote."""
 
 
 def free_port() -> int:
@@ -29,7 +30,7 @@ def train_command(pairs: Path, dev: Path, out: Path, options: Mapping[str, Any],
 
 
 def launch(command: list[str], **environment: str) -> subprocess.Popen[str]:
-    everything = {**os.environ, "OMP_NUM_THREADS": "1", **environment}
+    everything = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONFAULTHANDLER": "1", **environment}
     return subprocess.Popen([sys.executable, *command], env=everything, stderr=subprocess.PIPE, text=True)
 
 
@@ -58,7 +59,7 @@ def srun(tasks: int, command: list[str]) -> list[subprocess.Popen[str]]:
 
 
 def finish(processes: list[subprocess.Popen[str]]) -> None:
-    ends = [process.communicate(timeout=LIMIT)[1] for process in processes]
+    ends = [_end(process) for process in processes]
     if any(process.returncode for process in processes):
         raise Failed("\n".join(ends))
 
@@ -66,9 +67,23 @@ def finish(processes: list[subprocess.Popen[str]]) -> None:
 def kill_one(launcher: subprocess.Popen[str], log: Path) -> None:
     """kill -9 one of torchrun's processes once the log has an epoch, in the middle of the next."""
     while not (log.exists() and log.stat().st_size):
-        assert launcher.poll() is None, launcher.communicate()[1]
+        if launcher.poll() is not None:
+            raise Failed(launcher.communicate()[1])
         time.sleep(0.01)
-    workers = Path(f"/proc/{launcher.pid}/task/{launcher.pid}/children").read_text().split()
-    os.kill(int(workers[-1]), 9)
-    launcher.communicate(timeout=LIMIT)
+    os.kill(_children(launcher)[-1], signal.SIGKILL)
+    _end(launcher)
     assert launcher.returncode != 0
+
+
+def _end(process: subprocess.Popen[str]) -> str:
+    """What it wrote by its end; who hangs is made to say where (faulthandler prints every thread's stack)."""
+    try:
+        return process.communicate(timeout=LIMIT)[1]
+    except subprocess.TimeoutExpired:
+        for number in [*_children(process), process.pid]:
+            os.kill(number, signal.SIGABRT)
+        return f"hung for {LIMIT} s\n{process.communicate()[1]}"
+
+
+def _children(launcher: subprocess.Popen[str]) -> list[int]:
+    return [int(number) for number in Path(f"/proc/{launcher.pid}/task/{launcher.pid}/children").read_text().split()]

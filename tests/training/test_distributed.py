@@ -1,5 +1,6 @@
 """Several processes train the model that one would train; each group here takes seconds, nearly all of them imports."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -26,10 +27,12 @@ UPDATES = 6 * EPOCHS
 
 
 def once_more(run: Callable[[Path], None], folder: Path) -> Path:
-    """gloo sometimes aborts a process at its very end (pytorch issue 190489): one more try, in another folder."""
+    """gloo sometimes aborts a process at its very end (pytorch issue 190489), and once in some fifty groups the
+    processes wait for each other for ever: one more try, in another folder, and what was seen as a warning."""
     try:
         run(folder)
-    except groups.Failed:
+    except groups.Failed as failed:
+        warnings.warn(f"a second try was needed: {failed}", stacklevel=2)
         folder = folder.with_name(f"{folder.name}-again")
         run(folder)
     return folder
@@ -74,11 +77,13 @@ def test_two_nodes_follow_the_curve_of_one_process(single: Path, two_nodes: Path
 
 def test_one_of_two_processes_killed_and_all_restarted(two_nodes: Path, home: Path) -> None:
     """Bit for bit what nobody disturbed: adding two processes' gradients has no order that could change."""
-    out = home / "killed"
-    groups.kill_one(groups.torchrun(2, command(home, out, TWO)), out / "log.jsonl")
-    assert 0 < progress_of(out).update < UPDATES
-    groups.finish([groups.torchrun(2, command(home, out, TWO, "--resume"))])
-    assert differences(out, two_nodes) == []
+
+    def run(out: Path) -> None:
+        groups.kill_one(groups.torchrun(2, command(home, out, TWO)), out / "log.jsonl")
+        assert 0 < progress_of(out).update < UPDATES
+        groups.finish([groups.torchrun(2, command(home, out, TWO, "--resume"))])
+
+    assert differences(once_more(run, home / "killed"), two_nodes) == []
 
 
 def test_shards_started_by_slurm_go_on_along_the_same_curve(single: Path, home: Path) -> None:
