@@ -37,12 +37,15 @@ def test_nothing_heavy_is_imported(code: str) -> None:
 
 
 def test_public_names_arrive_when_asked_for() -> None:
-    assert sorted(regard.__all__) == ["Prediction", "Run", "__version__", "load", "train"]
+    assert sorted(regard.__all__) == ["OnnxRun", "Prediction", "Run", "__version__", "load", "train"]
+    from regard.export.onnx_run import OnnxRun
+    from regard.loading import load
     from regard.prediction import Prediction
-    from regard.run import Run, load
+    from regard.run import Run
     from regard.training import train
 
     assert (regard.Prediction, regard.Run, regard.load, regard.train) == (Prediction, Run, load, train)
+    assert regard.OnnxRun is OnnxRun
 
 
 def test_other_names_are_an_attribute_error() -> None:

@@ -1,25 +1,27 @@
 """regard: encoder–decoder models with attention that show where they look.
 
 Reading order, the way data walks: errors, files, recipe, data, attention, cells, dropout, encoders, decoders, model,
-losses, search, metrics, prediction, tasks, likelihood, device, folder, run, card, training, pictures, demo, console,
-cli. Each leans only on those before it.
+losses, search, metrics, prediction, tasks, answering, likelihood, device, folder, run, card, training, pictures,
+export, loading, demo, console, cli. Each leans only on those before it.
 """
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from regard.export.onnx_run import OnnxRun as OnnxRun
+    from regard.loading import load as load
     from regard.prediction import Prediction as Prediction
     from regard.run import Run as Run
-    from regard.run import load as load
     from regard.training import train as train
 
 __version__ = "0.1.0"
-__all__ = ["Prediction", "Run", "__version__", "load", "train"]
+__all__ = ["OnnxRun", "Prediction", "Run", "__version__", "load", "train"]
 
 _HOMES = {
     "train": "regard.training",
-    "load": "regard.run",
+    "load": "regard.loading",
     "Run": "regard.run",
+    "OnnxRun": "regard.export.onnx_run",
     "Prediction": "regard.prediction",
 }
 

@@ -10,12 +10,12 @@ import click
 from regard.errors import DataError, UsageError
 
 if TYPE_CHECKING:
+    from regard.answering import Answerer
     from regard.data.readers import Example
     from regard.prediction import Prediction
-    from regard.run import Run
 
 
-def sources(run: "Run", text: tuple[str, ...], file: str | None, features: str) -> "list[Example]":
+def sources(run: "Answerer", text: tuple[str, ...], file: str | None, features: str) -> "list[Example]":
     """The examples that a call of `regard predict` asks about, in their order; empty lines stay empty."""
     from regard.data.readers import Columns, read_sources
 

@@ -1,44 +1,36 @@
 """A trained run: load, predict, evaluate, share."""
 
-import dataclasses
 import difflib
 import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from regard.data.batching import length_buckets
+from regard.answering import BATCH_TOKENS, Answerer
 from regard.data.readers import Example
-from regard.data.splitting import group_references
-from regard.data.text import normalise
 from regard.device import choose_device
 from regard.errors import DataError, MissingExtra, RegardError, UsageError
 from regard.folder import Folder, read_tensors
 from regard.likelihood import loss_per_symbol
-from regard.metrics import Measured
 from regard.prediction import Prediction
-from regard.recipe import Recipe, build, flatten, neighbour, to_dict
-from regard.tasks import Task, get_task
+from regard.recipe import Recipe
+from regard.tasks import get_task
 from regard.tasks.codec import Codec
-from regard.tasks.sequence import Request
+from regard.tasks.request import Request
 
 STATE = ["training.safetensors", "checkpoints/*", "tensorboard/*", ".*"]  # what only a resumed training reads
-BATCH_TOKENS = 20_000  # padded source symbols times beam held at once while answering: bounds the memory
 
 
-class Run:
+class Run(Answerer):
     """What `regard.train` makes and `regard.load` reads. Several runs can answer together: `run.join(…)`."""
 
     def __init__(self, path: Path, recipe: Recipe, codec: Codec, models: Sequence[nn.Module]):
-        self.path = path
-        self.recipe = recipe
-        self.codec = codec
+        super().__init__(path, recipe, codec)
         self.models = list(models)
-        self.task: Task = get_task(recipe.task)
 
     def __repr__(self) -> str:
         return f"<regard run {self.path}: {self.recipe.task}, {self.weights_count():,} weights>"
@@ -50,80 +42,9 @@ class Run:
     def device(self) -> torch.device:
         return next(self.models[0].parameters()).device
 
-    @overload
-    def predict(self, source: str, **call: Any) -> Prediction: ...
-
-    @overload
-    def predict(self, source: Sequence[str], **call: Any) -> list[Prediction]: ...
-
-    def predict(self, source: str | Sequence[str], **call: Any) -> Prediction | list[Prediction]:
-        """Answer one source, or a list of them in their order.
-
-        beam=5, nbest=3, batch_size=64, prefix="…", sampling=True with temperature, top_k, top_p and seed, and every
-        option of the recipe's search section (length_penalty, coverage_penalty, no_repeat, …). Where the task has
-        features, a source is "lemma<TAB>features".
-        """
-        single = isinstance(source, str)
-        texts = [source] if isinstance(source, str) else list(source)
-        examples = [self.example(text, f"source {number}") for number, text in enumerate(texts, 1)]
-        answers = self.answer(examples, **call)
-        return answers[0] if single else answers
-
-    def example(self, text: str, place: str) -> Example:
-        lemma, _, features = text.partition("\t") if self.codec.features else (text, "", "")
-        source = normalise(lemma, self.codec.lowercase)
-        if not source:
-            raise DataError(f"{place} is empty: there is nothing to read")
-        return Example(source, "", features.strip(), place)
-
-    def answer(
-        self,
-        examples: Sequence[Example],
-        *,
-        batch_size: int = 64,
-        **call: Any,
-    ) -> list[Prediction]:
-        """Answers in the order of the examples, whatever the batching; nothing about one depends on the others."""
-        request = self.request(**call)
-        if batch_size < 1:
-            raise UsageError(f"batch size {batch_size} came; it must be at least 1")
-        lengths = [len(self.codec.source_symbols(example)) for example in examples]
-        self._check_lengths(examples, lengths)
-        order = sorted(range(len(examples)), key=lengths.__getitem__)
-        budget = max(BATCH_TOKENS // request.search.beam, self.recipe.data.longest)
-        answers: dict[int, Prediction] = {}
-        for cut in length_buckets([lengths[number] for number in order], budget, batch_size):
-            numbers = [order[place] for place in cut]
-            chosen = [examples[number] for number in numbers]
-            found = self.task.answer(self.models, self.codec, chosen, request, numbers)
-            answers.update(zip(numbers, found, strict=True))
-        return [answers[number] for number in range(len(examples))]
-
-    def request(self, **call: Any) -> Request:
-        """The recipe's search options with those of one call laid over them."""
-        names = [one.name for one in dataclasses.fields(self.recipe.search)]
-        rest = [one.name for one in dataclasses.fields(Request) if one.name != "search"]
-        for name in call:
-            if name not in names + rest:
-                hint = neighbour(name, names + rest)
-                raise UsageError(f"predict has no option {name}{hint or ';'} it has {', '.join(names + rest)}")
-        stored = dict(flatten(to_dict(self.recipe)))
-        search = build(stored | {f"search.{name}": call[name] for name in names if name in call}, "predict").search
-        request = Request(search, **{name: call[name] for name in rest if name in call})
-        unknown = self.codec.target.vocabulary.unknown(self.codec.target_symbols(request.prefix))
-        if unknown:
-            raise UsageError(f"an answer cannot begin with {request.prefix!r}: never seen in training: {unknown[0]}")
-        return request
-
-    def evaluate(self, examples: Sequence[Example], **call: Any) -> Measured:
-        """Metrics over pairs; rows with one source are several references of it."""
-        return self.evaluate_counted(examples, **call)[0]
-
-    def evaluate_counted(self, examples: Sequence[Example], **call: Any) -> tuple[Measured, int]:
-        """The metrics, and over how many different sources."""
-        grouped = group_references(examples)
-        answers = self.answer([one.example for one in grouped], **call)
-        return self.task.measure([one.output for one in answers], [one.references for one in grouped]), len(grouped)
+    def find(self, examples: Sequence[Example], request: Request, numbers: Sequence[int]) -> list[Prediction]:
+        found: list[Prediction] = self.task.answer(self.models, self.codec, examples, request, numbers)
+        return found
 
     def perplexity(self, examples: Sequence[Example]) -> float:
         """exp(−log p per symbol) of the given targets, END counted; of an ensemble, the first model's."""
@@ -135,12 +56,15 @@ class Run:
         metrics: dict[str, float] = Folder(self.path).read_config()["dev_metrics"]
         return metrics
 
-    def join(self, *others: "Run") -> "Run":
+    def join(self, *others: Answerer) -> "Run":
         """An ensemble: the mean of the probabilities of runs with the same vocabularies."""
-        for other in others:
+        runs = [other for other in others if isinstance(other, Run)]
+        if len(runs) < len(others):
+            raise UsageError("an exported run answers alone: join the runs that were exported")
+        for other in runs:
             if other.codec != self.codec and other.codec.to_json() != self.codec.to_json():
                 raise UsageError(f"{other.path} has other vocabularies than {self.path}: train both on the same pairs")
-        return Run(self.path, self.recipe, self.codec, [model for run in (self, *others) for model in run.models])
+        return Run(self.path, self.recipe, self.codec, [model for run in (self, *runs) for model in run.models])
 
     def push_to_hub(self, repo_id: str, *, private: bool = False, token: str | None = None) -> None:
         """Upload the folder, without the training state, to the Hugging Face hub."""
@@ -150,15 +74,6 @@ class Run:
             hub.upload_folder(repo_id=repo_id, folder_path=str(self.path), ignore_patterns=STATE, token=token)
         except Exception as error:  # the hub's own, those of its network library, …
             raise RegardError(f"cannot upload to {repo_id} on the hub: {_first_line(error)}") from error
-
-    def _check_lengths(self, examples: Sequence[Example], lengths: Sequence[int]) -> None:
-        most = self.recipe.data.longest
-        for example, length in zip(examples, lengths, strict=True):
-            if length > most:
-                raise DataError(
-                    f"{example.place} has {length:,} symbols, this run reads at most {most:,}: shorten or split it, "
-                    "or train with a larger --set data.longest"
-                )
 
 
 def load(path: str | Path, *, device: str = "auto", revision: str | None = None, token: str | None = None) -> Run:

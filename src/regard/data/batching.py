@@ -7,6 +7,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from regard.data.encoding import Encoding as Encoding
+from regard.data.encoding import length_buckets as length_buckets
+
 
 class Padded(NamedTuple):
     """Sequences of unequal length in one rectangle."""
@@ -34,13 +37,6 @@ class Batch(NamedTuple):
         return Batch(self.source.to(device), self.target.to(device), self.numbers)
 
 
-class Encoding(NamedTuple):
-    """One example as numbers."""
-
-    source: list[int]
-    target: list[int]  # BEGIN … END
-
-
 def pad(sequences: Sequence[Sequence[int]]) -> Padded:
     lengths = torch.tensor([len(sequence) for sequence in sequences])
     data = torch.zeros(len(sequences), int(lengths.max()), dtype=torch.long)  # PAD is 0
@@ -52,19 +48,6 @@ def pad(sequences: Sequence[Sequence[int]]) -> Padded:
 def collate(encodings: Sequence[Encoding], numbers: list[int]) -> Batch:
     chosen = [encodings[number] for number in numbers]
     return Batch(pad([one.source for one in chosen]), pad([one.target for one in chosen]), numbers)
-
-
-def length_buckets(lengths: Sequence[int], tokens: int, most: int) -> list[list[int]]:
-    """Cut a list already sorted by length into batches of at most `most` examples and `tokens` padded places."""
-    batches: list[list[int]] = []
-    widest = 0
-    for number, length in enumerate(lengths):
-        widest = max(widest, length) if batches else length
-        if not batches or len(batches[-1]) == most or widest * (len(batches[-1]) + 1) > tokens:
-            batches.append([])
-            widest = length
-        batches[-1].append(number)
-    return batches
 
 
 class EpochPlan:

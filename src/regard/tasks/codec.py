@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from regard.data.batching import Encoding
+from regard.data.encoding import Encoding
 from regard.data.readers import Example
 from regard.data.text import SEGMENTERS, Segmenter, build_segmenter, normalise
 from regard.data.vocabulary import BEGIN, END, Vocabulary

@@ -1,7 +1,6 @@
 """What the tasks that write sequences share: the first five of a task's six functions."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
@@ -16,7 +15,7 @@ from regard.attention.window import LocalWindow
 from regard.cells import CELLS
 from regard.data.batching import Batch, Encoding, collate, pad
 from regard.data.readers import Columns, Example, Reading, read_pairs
-from regard.data.vocabulary import BEGIN, END, PAD, UNKNOWN
+from regard.data.vocabulary import BEGIN, END
 from regard.decoders.monotonic import MonotonicDecoder
 from regard.decoders.output import OUTPUTS
 from regard.decoders.recurrent import RecurrentDecoder
@@ -27,7 +26,7 @@ from regard.errors import UsageError
 from regard.losses import Loss, cross_entropy
 from regard.model import EncoderDecoder, initialise
 from regard.prediction import Prediction
-from regard.recipe import Model, Recipe, Search
+from regard.recipe import Model, Recipe
 from regard.search.beam import beam
 from regard.search.constraints import Limits
 from regard.search.ensemble import ensemble
@@ -37,8 +36,8 @@ from regard.search.sample import sample
 from regard.search.step import Step, StepOutput
 from regard.search.tree import pick
 from regard.tasks.codec import Codec
-
-FORBIDDEN = (PAD, UNKNOWN, BEGIN)  # never written
+from regard.tasks.request import FORBIDDEN, longest_answers, write_prediction
+from regard.tasks.request import Request as Request
 
 
 def read(path: str | Sequence[str], recipe: Recipe, skip_bad_lines: bool = False) -> Reading:
@@ -148,29 +147,6 @@ def loss(model: EncoderDecoder, batch: Batch, smoothing: float = 0.0, own: float
     return cross_entropy(decoded.logits, tokens[:, 1:], smoothing)
 
 
-@dataclass(frozen=True)
-class Request:
-    """How answers are looked for: the recipe's search options, and what one call adds."""
-
-    search: Search
-    nbest: int = 0  # 0: the best answer only
-    prefix: str = ""  # every answer begins with this
-    sampling: bool = False
-    temperature: float = 1.0
-    top_k: int = 0
-    top_p: float = 1.0
-    seed: int = 1
-
-    def __post_init__(self) -> None:
-        width = self.search.beam
-        if width < 1 or self.nbest < 0:
-            raise UsageError(f"beam {width} and n-best {self.nbest} came; a beam is at least 1, n-best at least 0")
-        if self.nbest > width and not self.sampling:
-            raise UsageError(
-                f"{self.nbest} best of a beam of {width} cannot be had: make the beam at least {self.nbest}"
-            )
-
-
 class ModelStep:
     """A model and encoded sources as a step function; what each row reads is gathered only when rows change source."""
 
@@ -207,7 +183,7 @@ def answer(
     found = _search(step, state, _limits(codec, sources, request), steps[0].mask, request, numbers)
     attends = any(model.attends for model in models)
     return [
-        _prediction(codec, example, tokens, hypotheses, attends, request.nbest)
+        write_prediction(codec, example, tokens, hypotheses, attends, request.nbest)
         for example, tokens, hypotheses in zip(examples, symbols, found, strict=True)
     ]
 
@@ -248,10 +224,9 @@ def _search(
 
 def _limits(codec: Codec, sources: Sequence[Sequence[int]], request: Request) -> Limits:
     options = request.search
-    longest = [int(options.longest_ratio * len(source)) + options.longest_extra for source in sources]
     start = codec.target.vocabulary.encode(codec.target_symbols(request.prefix)) if request.prefix else []
     return Limits(
-        longest=longest,
+        longest=longest_answers(sources, options),
         begin=BEGIN,
         end=END,
         shortest=options.shortest,
@@ -259,32 +234,3 @@ def _limits(codec: Codec, sources: Sequence[Sequence[int]], request: Request) ->
         prefix=[start] * len(sources) if start else None,
         forbidden=FORBIDDEN,
     )
-
-
-def _prediction(
-    codec: Codec,
-    example: Example,
-    symbols: list[str],
-    hypotheses: list[Hypothesis],
-    attends: bool,
-    nbest: int,
-) -> Prediction:
-    unknown = codec.source.vocabulary.unknown(symbols)
-
-    def one(hypothesis: Hypothesis, nbest: list[Prediction]) -> Prediction:
-        tokens = codec.target.vocabulary.decode(hypothesis.tokens)
-        weights = hypothesis.weights[:, : len(symbols)].float().cpu().numpy() if attends else None
-        return Prediction(
-            example.source,
-            codec.target.segmenter.join(tokens),
-            hypothesis.score,
-            hypothesis.log_prob,
-            symbols,
-            tokens,
-            weights,
-            hypothesis.finished,
-            unknown,
-            nbest,
-        )
-
-    return one(hypotheses[0], [one(hypothesis, []) for hypothesis in hypotheses] if nbest else [])

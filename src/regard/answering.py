@@ -1,0 +1,134 @@
+"""What a run and its exported graphs have in common: sources in, answers and metrics out. Needs no torch to answer."""
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
+
+from regard.data.encoding import length_buckets
+from regard.data.readers import Example
+from regard.data.splitting import group_references
+from regard.data.text import normalise
+from regard.errors import DataError, UsageError
+from regard.prediction import Prediction
+from regard.recipe import Recipe, Search, build, flatten, neighbour, to_dict
+from regard.tasks import Task, get_task
+from regard.tasks.codec import Codec
+from regard.tasks.request import Request
+
+if TYPE_CHECKING:
+    from regard.metrics import Measured
+
+BATCH_TOKENS = 20_000  # padded source symbols times beam held at once while answering: bounds the memory
+
+
+class Answerer(ABC):
+    """`Run` and `OnnxRun` differ in how they find the answers to one batch; all else is here."""
+
+    def __init__(self, path: Path, recipe: Recipe, codec: Codec):
+        self.path = path
+        self.recipe = recipe
+        self.codec = codec
+        self._searches: dict[str, Search] = {}
+
+    @abstractmethod
+    def find(self, examples: Sequence[Example], request: Request, numbers: Sequence[int]) -> list[Prediction]:
+        """Answers to one batch; `numbers` tell sampled sources apart."""
+
+    @cached_property
+    def task(self) -> Task:
+        return get_task(self.recipe.task)
+
+    @overload
+    def predict(self, source: str, **call: Any) -> Prediction: ...
+
+    @overload
+    def predict(self, source: Sequence[str], **call: Any) -> list[Prediction]: ...
+
+    def predict(self, source: str | Sequence[str], **call: Any) -> Prediction | list[Prediction]:
+        """Answer one source, or a list of them in their order.
+
+        beam=5, nbest=3, batch_size=64, prefix="…", sampling=True with temperature, top_k, top_p and seed, and every
+        option of the recipe's search section (length_penalty, coverage_penalty, no_repeat, …). Where the task has
+        features, a source is "lemma<TAB>features".
+        """
+        single = isinstance(source, str)
+        texts = [source] if isinstance(source, str) else list(source)
+        examples = [self.example(text, f"source {number}") for number, text in enumerate(texts, 1)]
+        answers = self.answer(examples, **call)
+        return answers[0] if single else answers
+
+    def example(self, text: str, place: str) -> Example:
+        lemma, _, features = text.partition("\t") if self.codec.features else (text, "", "")
+        source = normalise(lemma, self.codec.lowercase)
+        if not source:
+            raise DataError(f"{place} is empty: there is nothing to read")
+        return Example(source, "", features.strip(), place)
+
+    def answer(
+        self,
+        examples: Sequence[Example],
+        *,
+        batch_size: int = 64,
+        **call: Any,
+    ) -> list[Prediction]:
+        """Answers in the order of the examples, whatever the batching; nothing about one depends on the others."""
+        request = self.request(**call)
+        if batch_size < 1:
+            raise UsageError(f"batch size {batch_size} came; it must be at least 1")
+        lengths = [len(self.codec.source_symbols(example)) for example in examples]
+        self._check_lengths(examples, lengths)
+        order = sorted(range(len(examples)), key=lengths.__getitem__)
+        budget = max(BATCH_TOKENS // request.search.beam, self.recipe.data.longest)
+        answers: dict[int, Prediction] = {}
+        for cut in length_buckets([lengths[number] for number in order], budget, batch_size):
+            numbers = [order[place] for place in cut]
+            chosen = [examples[number] for number in numbers]
+            found = self.find(chosen, request, numbers)
+            answers.update(zip(numbers, found, strict=True))
+        return [answers[number] for number in range(len(examples))]
+
+    def request(self, **call: Any) -> Request:
+        """The recipe's search options with those of one call laid over them."""
+        names = [one.name for one in dataclasses.fields(self.recipe.search)]
+        rest = [one.name for one in dataclasses.fields(Request) if one.name != "search"]
+        for name in call:
+            if name not in names + rest:
+                hint = neighbour(name, names + rest)
+                raise UsageError(f"predict has no option {name}{hint or ';'} it has {', '.join(names + rest)}")
+        search = self._search({name: call[name] for name in names if name in call})
+        request = Request(search, **{name: call[name] for name in rest if name in call})
+        unknown = self.codec.target.vocabulary.unknown(self.codec.target_symbols(request.prefix))
+        if unknown:
+            raise UsageError(f"an answer cannot begin with {request.prefix!r}: never seen in training: {unknown[0]}")
+        return request
+
+    def _search(self, options: dict[str, Any]) -> Search:
+        """The recipe's search options with these laid over them, checked once for each such set."""
+        key = repr(sorted(options.items()))
+        if key not in self._searches:
+            stored = dict(flatten(to_dict(self.recipe)))
+            laid_over = {f"search.{name}": value for name, value in options.items()}
+            self._searches[key] = build(stored | laid_over, "predict").search
+        return self._searches[key]
+
+    def evaluate(self, examples: Sequence[Example], **call: Any) -> "Measured":
+        """Metrics over pairs; rows with one source are several references of it."""
+        return self.evaluate_counted(examples, **call)[0]
+
+    def evaluate_counted(self, examples: Sequence[Example], **call: Any) -> "tuple[Measured, int]":
+        """The metrics, and over how many different sources."""
+        grouped = group_references(examples)
+        answers = self.answer([one.example for one in grouped], **call)
+        return self.task.measure([one.output for one in answers], [one.references for one in grouped]), len(grouped)
+
+    def _check_lengths(self, examples: Sequence[Example], lengths: Sequence[int]) -> None:
+        most = self.recipe.data.longest
+        for example, length in zip(examples, lengths, strict=True):
+            if length > most:
+                raise DataError(
+                    f"{example.place} has {length:,} symbols, this run reads at most {most:,}: shorten or split it, "
+                    "or train with a larger --set data.longest"
+                )

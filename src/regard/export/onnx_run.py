@@ -1,0 +1,184 @@
+"""An exported run: the same questions and answers as a run, by ONNX Runtime and NumPy instead of torch."""
+
+import math
+import os
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from regard.answering import BATCH_TOKENS, Answerer
+from regard.data.encoding import length_buckets
+from regard.data.readers import Example
+from regard.errors import DataError, MissingExtra, UsageError
+from regard.export.package import Package, read_package
+from regard.export.search import Array, Hypothesis, Rules, State, StepOutput, beam, greedy
+from regard.prediction import Prediction
+from regard.tasks import Task, get_task
+from regard.tasks.request import Request, longest_answers, write_prediction
+
+
+class OnnxRun(Answerer):
+    """What `regard export` makes and `regard.load` reads; without sampling and ensembles."""
+
+    def __init__(self, path: Path, package: Package):
+        super().__init__(path, package.recipe, package.codec)
+        self.attends = package.attends
+        self._encoder = Graph(path, "encoder.onnx", package.encoder)
+        self._step = Graph(path, "step.onnx", package.step)
+        self._check()
+
+    @classmethod
+    def read(cls, path: str | Path) -> "OnnxRun":
+        return cls(Path(path), read_package(Path(path)))
+
+    def __repr__(self) -> str:
+        return f"<exported regard run {self.path}: {self.recipe.task}>"
+
+    @cached_property
+    def task(self) -> Task:
+        try:
+            return get_task(self.recipe.task)
+        except ImportError as error:
+            raise UsageError(
+                f"measuring needs {error.name}, only answering does without: pip install regard"
+            ) from error
+
+    def join(self, *others: Answerer) -> "OnnxRun":
+        if others:
+            raise UsageError("an exported run answers alone: join the runs that were exported")
+        return self
+
+    def find(self, examples: Sequence[Example], request: Request, numbers: Sequence[int]) -> list[Prediction]:
+        if request.sampling:
+            raise UsageError("an exported run does not sample: use the run that was exported")
+        symbols = [self.codec.source_symbols(example) for example in examples]
+        sources = [self.codec.source.vocabulary.encode(one) for one in symbols]
+        found = self._look(sources, request)
+        return [
+            write_prediction(self.codec, example, tokens, hypotheses, self.attends, request.nbest)
+            for example, tokens, hypotheses in zip(examples, symbols, found, strict=True)
+        ]
+
+    def perplexity(self, examples: Sequence[Example]) -> float:
+        """exp(−log p per symbol) of the given targets, END counted."""
+        encodings = [self.codec.encode(example) for example in examples]
+        lengths = [max(len(one.source), len(one.target)) for one in encodings]
+        order = sorted(range(len(lengths)), key=lengths.__getitem__)
+        total = 0.0
+        for cut in length_buckets([lengths[number] for number in order], BATCH_TOKENS, 256):
+            chosen = [encodings[order[place]] for place in cut]
+            total += self._log_prob([one.source for one in chosen], [one.target for one in chosen])
+        return math.exp(-total / max(sum(len(one.target) - 1 for one in encodings), 1))
+
+    def _log_prob(self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> float:
+        """Σ log p(y_t | y_<t, x) of a batch."""
+        step, rows = GraphStep(self._encoder, self._step, sources), np.arange(len(sources))
+        state, total = step.state, 0.0
+        tokens = pad(targets)  # (B, T)
+        real = tokens[:, 1:] > 0  # PAD is 0
+        for place in range(tokens.shape[1] - 1):
+            output = step(tokens[:, place], state, rows)
+            state = output.state
+            given = output.log_probs[rows, tokens[:, place + 1]]  # (B,)
+            total += float(given[real[:, place]].sum(dtype=np.float64))
+        return total
+
+    def _look(self, sources: Sequence[Sequence[int]], request: Request) -> list[list[Hypothesis]]:
+        options, target = request.search, self.codec.target.vocabulary
+        step = GraphStep(self._encoder, self._step, sources)
+        rules = Rules(
+            longest_answers(sources, options),
+            step.mask,
+            shortest=options.shortest,
+            no_repeat=options.no_repeat,
+            prefix=target.encode(self.codec.target_symbols(request.prefix)),
+            length_penalty=options.length_penalty,
+            coverage_penalty=options.coverage_penalty,
+        )
+        if options.beam == 1 and options.coverage_penalty == 0:
+            return [[one] for one in greedy(step, step.state, rules)]
+        return beam(step, step.state, rules, options.beam, max(request.nbest, 1))
+
+    def _check(self) -> None:
+        """Do the two graphs fit each other and the vocabulary?"""
+        given, wanted = self._encoder.outputs, self._step.inputs[1:]
+        following = [name.replace("state", "next", 1) for name in given if name.startswith("state")]
+        fits = (
+            self._encoder.inputs == ["tokens", "lengths"]
+            and self._step.inputs[:1] == ["tokens"]
+            and sorted(given) == sorted(wanted)
+            and self._step.outputs == ["log_probs", "weights", *following]
+        )
+        if not fits:
+            raise DataError(f"{self.path} is damaged: its two graphs do not fit each other")
+        if self._step.columns != len(self.codec.target.vocabulary):
+            raise DataError(
+                f"{self.path} is damaged: it writes {self._step.columns} symbols, "
+                f"its vocabulary has {len(self.codec.target.vocabulary)}"
+            )
+
+
+class Graph:
+    """One ONNX graph, ready to run."""
+
+    def __init__(self, path: Path, name: str, content: bytes):
+        try:
+            import onnxruntime
+        except ImportError as error:
+            raise MissingExtra("onnxruntime", "onnx") from error
+        self.path, self.name = path, name
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = 4  # errors come as exceptions
+        threads = os.environ.get("OMP_NUM_THREADS", "")  # what torch looks at
+        options.intra_op_num_threads = int(threads) if threads.isdecimal() else 0  # 0 is all cores
+        try:
+            self._session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+        except Exception as error:  # onnxruntime's own, which have no common class
+            raise DataError(f"{path} is damaged: {name}: {_first_line(error)}") from error
+        self.inputs: list[str] = [one.name for one in self._session.get_inputs()]
+        self.outputs: list[str] = [one.name for one in self._session.get_outputs()]
+        self.columns: Any = (self._session.get_outputs()[0].shape or [None])[-1]  # of the first output
+
+    def __call__(self, given: dict[str, Array]) -> dict[str, Array]:
+        try:
+            return dict(zip(self.outputs, self._session.run(None, given), strict=True))
+        except Exception as error:
+            raise DataError(f"{self.path} cannot answer: {self.name}: {_first_line(error)}") from error
+
+
+class GraphStep:
+    """Both graphs and a batch of sources as a step function for a search."""
+
+    def __init__(self, encoder: Graph, step: Graph, sources: Sequence[Sequence[int]]):
+        lengths = np.array([len(source) for source in sources])
+        tokens = pad(sources)  # (B, S)
+        begun = encoder({"tokens": tokens, "lengths": lengths})
+        self.mask = np.arange(tokens.shape[1]) < lengths[:, None]  # (B, S)
+        self.state: State = {name: one for name, one in begun.items() if name.startswith("state")}
+        self._memory: State = {name: one for name, one in begun.items() if name not in self.state}
+        self._gathered, self._sources = self._memory, np.arange(len(sources))
+        self._step = step
+
+    def __call__(self, tokens: Array, state: State, sources: Array) -> StepOutput:
+        if sources is not self._sources:
+            self._sources, self._gathered = sources, {name: one[sources] for name, one in self._memory.items()}
+        found = self._step({"tokens": tokens, **state, **self._gathered})
+        log_probs, weights = found.pop("log_probs"), found.pop("weights")
+        if len(log_probs) != len(tokens) or weights.shape != (len(tokens), self.mask.shape[1]):
+            raise DataError(f"{self._step.path} is damaged: its answers have other shapes than its questions")
+        return StepOutput(log_probs, weights, {name.replace("next", "state", 1): one for name, one in found.items()})
+
+
+def pad(sequences: Sequence[Sequence[int]]) -> Array:
+    """(B, S), PAD is 0"""
+    data = np.zeros((len(sequences), max(map(len, sequences))), np.int64)
+    for row, sequence in enumerate(sequences):
+        data[row, : len(sequence)] = sequence
+    return data
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

@@ -1,0 +1,93 @@
+"""What is asked of a task that writes sequences, and what it hands back; needs no torch."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from regard.data.readers import Example
+from regard.data.vocabulary import BEGIN, PAD, UNKNOWN
+from regard.errors import UsageError
+from regard.prediction import Prediction
+from regard.recipe import Search
+from regard.tasks.codec import Codec
+
+FORBIDDEN = (PAD, UNKNOWN, BEGIN)  # never written
+
+
+@dataclass(frozen=True)
+class Request:
+    """How answers are looked for: the recipe's search options, and what one call adds."""
+
+    search: Search
+    nbest: int = 0  # 0: the best answer only
+    prefix: str = ""  # every answer begins with this
+    sampling: bool = False
+    temperature: float = 1.0
+    top_k: int = 0
+    top_p: float = 1.0
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        width = self.search.beam
+        if width < 1 or self.nbest < 0:
+            raise UsageError(f"beam {width} and n-best {self.nbest} came; a beam is at least 1, n-best at least 0")
+        if self.nbest > width and not self.sampling:
+            raise UsageError(
+                f"{self.nbest} best of a beam of {width} cannot be had: make the beam at least {self.nbest}"
+            )
+
+
+class Found(Protocol):
+    """What a search hands back for one answer."""
+
+    @property
+    def tokens(self) -> list[int]: ...
+
+    @property
+    def score(self) -> float: ...
+
+    @property
+    def log_prob(self) -> float: ...
+
+    @property
+    def weights(self) -> Any: ...  # (T, S)  of numpy, or of torch on the CPU
+
+    @property
+    def finished(self) -> bool: ...
+
+
+def longest_answers(sources: Sequence[Sequence[int]], options: Search) -> list[int]:
+    """How many symbols an answer to each source may have."""
+    return [int(options.longest_ratio * len(source)) + options.longest_extra for source in sources]
+
+
+def write_prediction(
+    codec: Codec,
+    example: Example,
+    symbols: list[str],
+    hypotheses: Sequence[Found],
+    attends: bool,
+    nbest: int,
+) -> Prediction:
+    """The best hypothesis as an answer that people can read, with the others in `nbest` if they were asked for."""
+    unknown = codec.source.vocabulary.unknown(symbols)
+
+    def one(hypothesis: Found, nbest: list[Prediction]) -> Prediction:
+        tokens = codec.target.vocabulary.decode(hypothesis.tokens)
+        weights = np.asarray(hypothesis.weights[:, : len(symbols)], dtype=np.float32) if attends else None
+        return Prediction(
+            example.source,
+            codec.target.segmenter.join(tokens),
+            hypothesis.score,
+            hypothesis.log_prob,
+            symbols,
+            tokens,
+            weights,
+            hypothesis.finished,
+            unknown,
+            nbest,
+        )
+
+    return one(hypotheses[0], [one(hypothesis, []) for hypothesis in hypotheses] if nbest else [])
