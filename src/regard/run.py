@@ -21,7 +21,7 @@ from regard.folder import Folder, read_tensors
 from regard.likelihood import loss_per_symbol
 from regard.metrics import Measured
 from regard.prediction import Prediction
-from regard.recipe import Recipe, build, flatten, neighbour, to_dict
+from regard.recipe import Recipe, Search, build, flatten, neighbour, to_dict
 from regard.tasks import Task, get_task
 from regard.tasks.codec import Codec
 from regard.tasks.sequence import Request
@@ -39,6 +39,7 @@ class Run:
         self.codec = codec
         self.models = list(models)
         self.task: Task = get_task(recipe.task)
+        self._searches: dict[str, Search] = {}
 
     def __repr__(self) -> str:
         return f"<regard run {self.path}: {self.recipe.task}, {self.weights_count():,} weights>"
@@ -107,13 +108,21 @@ class Run:
             if name not in names + rest:
                 hint = neighbour(name, names + rest)
                 raise UsageError(f"predict has no option {name}{hint or ';'} it has {', '.join(names + rest)}")
-        stored = dict(flatten(to_dict(self.recipe)))
-        search = build(stored | {f"search.{name}": call[name] for name in names if name in call}, "predict").search
+        search = self._search({name: call[name] for name in names if name in call})
         request = Request(search, **{name: call[name] for name in rest if name in call})
         unknown = self.codec.target.vocabulary.unknown(self.codec.target_symbols(request.prefix))
         if unknown:
             raise UsageError(f"an answer cannot begin with {request.prefix!r}: never seen in training: {unknown[0]}")
         return request
+
+    def _search(self, options: dict[str, Any]) -> Search:
+        """The recipe's search options with these laid over them, checked once for each such set."""
+        key = repr(sorted(options.items()))
+        if key not in self._searches:
+            stored = dict(flatten(to_dict(self.recipe)))
+            laid_over = {f"search.{name}": value for name, value in options.items()}
+            self._searches[key] = build(stored | laid_over, "predict").search
+        return self._searches[key]
 
     def evaluate(self, examples: Sequence[Example], **call: Any) -> Measured:
         """Metrics over pairs; rows with one source are several references of it."""

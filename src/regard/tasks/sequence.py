@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -20,10 +21,12 @@ from regard.data.vocabulary import BEGIN, END, PAD, UNKNOWN
 from regard.decoders.monotonic import MonotonicDecoder
 from regard.decoders.output import OUTPUTS
 from regard.decoders.recurrent import RecurrentDecoder
+from regard.decoders.recurrent import Step as DecoderStep
 from regard.decoders.start import STARTS
 from regard.dropout import Dropout
 from regard.encoders.recurrent import Embed, RecurrentEncoder
 from regard.errors import UsageError
+from regard.fast.attend import OutOfReach
 from regard.losses import Loss, cross_entropy
 from regard.model import EncoderDecoder, initialise
 from regard.prediction import Prediction
@@ -179,14 +182,23 @@ class ModelStep:
         self.decoder = model.decoder
         self.mask = encoded.mask  # (B, S)
         self.state, self.memory = model.decoder.start(encoded)
+        self.quick = model.decoder.quick(self.memory)
         self._sources: Tensor | None = None
         self._gathered = self.memory
 
     def __call__(self, tokens: Tensor, state: object, sources: Tensor) -> StepOutput:
-        if sources is not self._sources:
-            self._sources, self._gathered = sources, pick(self.memory, sources)
-        step = self.decoder.step(tokens, state, self._gathered)
+        step = self._quick_step(tokens, state, sources)
+        if step is None:
+            if sources is not self._sources:
+                self._sources, self._gathered = sources, pick(self.memory, sources)
+            step = self.decoder.step(tokens, state, self._gathered)
         return StepOutput(step.logits.log_softmax(-1), step.weights, step.state)
+
+    def _quick_step(self, tokens: Tensor, state: Any, sources: Tensor) -> DecoderStep | None:
+        try:
+            return self.quick(tokens, state, sources) if self.quick else None
+        except OutOfReach:
+            return None
 
 
 @torch.inference_mode()
