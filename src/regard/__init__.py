@@ -1,7 +1,7 @@
 """regard: encoder–decoder models with attention that show where they look.
 
-Reading order, the way data walks: errors, files, recipe, data, fast, attention, cells, dropout, encoders, decoders,
-model, losses, search, metrics, prediction, tasks, likelihood, device, folder, run, card, training, pictures, demo,
+Reading order, the way data walks: errors, files, recipe, data, fast, attention, cells, dropout, losses, encoders,
+decoders, model, search, metrics, prediction, tasks, likelihood, device, folder, run, card, training, pictures, demo,
 console, cli. Each leans only on those before it.
 """
 

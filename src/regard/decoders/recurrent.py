@@ -132,14 +132,20 @@ class RecurrentDecoder(nn.Module):
         return Step(self.output.logits(readout), recurred.state, recurred.weights)
 
     def forward(self, tokens: Tensor, encoded: Encoded) -> Decoded:
-        """y_0 … y_{T-1} in, p(y_1) … p(y_T) out. Whatever does not wait for a state is done for all steps at once."""
+        """y_0 … y_{T-1} in, p(y_1) … p(y_T) out."""
+        readouts, weights = self.readouts(tokens, encoded)
+        return Decoded(self.output.logits(readouts), weights)
+
+    def readouts(self, tokens: Tensor, encoded: Encoded) -> tuple[Tensor, Tensor]:
+        """All steps up to the output layer, (B, T, R), and their weights, (B, T, S). Whatever does not wait for a
+        state is done for all steps at once."""
         state, memory = self.start(encoded)
         words = self.dropout(self.words(tokens), state.noise.word)  # (B, T, E)
         unrolled = self._at_once(words, state, memory) or self._by_steps(words, state, memory)
         readouts = unrolled.readouts  # (B, T, R)
         if readouts is None:
             readouts = self._readout(unrolled.states, unrolled.contexts, words, state.noise)
-        return Decoded(self.output.logits(readouts), unrolled.weights)
+        return readouts, unrolled.weights
 
     def _by_steps(self, words: Tensor, state: State, memory: Any) -> Unrolled:
         """The reference: step by step, for every kind of decoder."""

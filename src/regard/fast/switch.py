@@ -20,11 +20,12 @@ def plain() -> Iterator[None]:
         _plain.reset(token)
 
 
+def allowed(tensor: Tensor) -> bool:
+    """Under autocast and in exported graphs only the plain spelling is right."""
+    exact = not torch.is_autocast_enabled(tensor.device.type) and not torch.compiler.is_compiling()
+    return exact and not _plain.get()
+
+
 def wanted(tensor: Tensor) -> bool:
-    """On a GPU the plain spelling is as fast; under autocast and in exported graphs only it is right."""
-    return (
-        tensor.device.type == "cpu"
-        and not _plain.get()
-        and not torch.is_autocast_enabled("cpu")
-        and not torch.compiler.is_compiling()
-    )
+    """On a GPU the plain spelling is as fast."""
+    return tensor.device.type == "cpu" and allowed(tensor)

@@ -27,7 +27,7 @@ from regard.dropout import Dropout
 from regard.encoders.recurrent import Embed, RecurrentEncoder
 from regard.errors import UsageError
 from regard.fast.attend import OutOfReach
-from regard.losses import Loss, cross_entropy
+from regard.losses import Loss, Wanted
 from regard.model import EncoderDecoder, initialise
 from regard.prediction import Prediction
 from regard.recipe import Model, Recipe, Search
@@ -147,8 +147,8 @@ def batch(encodings: Sequence[Encoding], numbers: list[int]) -> Batch:
 def loss(model: EncoderDecoder, batch: Batch, smoothing: float = 0.0, own: float = 0.0) -> Loss:
     """−Σ_t log p(y_t | y_<t, x): y_0 … y_{T-1} are read, y_1 … y_T predicted."""
     tokens = batch.target.data
-    decoded = model(batch.source, tokens[:, :-1], own)
-    return cross_entropy(decoded.logits, tokens[:, 1:], smoothing)
+    told: Loss = model(batch.source, tokens[:, :-1], own, Wanted(tokens[:, 1:], smoothing))
+    return told
 
 
 @dataclass(frozen=True)
