@@ -9,7 +9,7 @@ from torch.autograd import gradcheck
 from torch.nn import functional
 
 from regard.data.vocabulary import PAD
-from regard.losses import Loss, cross_entropy, supervised_attention
+from regard.losses import Loss, Wanted, cross_entropy, readout_cross_entropy, supervised_attention
 
 B, T, N = 3, 5, 7
 TARGETS = torch.tensor([[4, 2, 6, 3, 1], [5, 3, PAD, PAD, PAD], [1, 1, 4, 3, PAD]])
@@ -129,3 +129,24 @@ def test_least_where_the_weights_are_the_links(kind: str) -> None:
     assert best.item() == pytest.approx(0.0 if kind == "squared" else math.log(2))
     other = supervised_attention(torch.tensor([[[0.6, 0.4, 0.0]]]), torch.tensor([[[1.0, 1.0, 0.0]]]), kind)
     assert other > best
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.3])
+@pytest.mark.parametrize("chunk", [1, 2 * N, 3 * N + 1, 1 << 20])
+def test_the_loss_from_readouts_is_that_of_their_logits(
+    monkeypatch: pytest.MonkeyPatch, chunk: int, smoothing: float
+) -> None:
+    """Whatever the size of the chunks, and with gradients of all three inputs."""
+    monkeypatch.setattr("regard.fast.cross_entropy.CHUNK", chunk)
+    torch.manual_seed(0)
+    output = torch.nn.Linear(5, N).double()
+    readouts = torch.randn(*TARGETS.shape, 5, dtype=torch.float64, requires_grad=True)
+    inputs = [readouts, output.weight, output.bias]
+    found = readout_cross_entropy(readouts, output, Wanted(TARGETS, smoothing))
+    wanted = cross_entropy(output(readouts), TARGETS, smoothing)
+    for one, other in zip(found, wanted, strict=True):
+        torch.testing.assert_close(one, other)
+    slopes = [torch.autograd.grad(3 * loss.total, inputs) for loss in (found, wanted)]
+    for one, other in zip(*slopes, strict=True):
+        torch.testing.assert_close(one, other)
+    assert not found.nll.requires_grad

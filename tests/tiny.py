@@ -73,6 +73,11 @@ def unroll(decoder: Any, tokens: Tensor, state: Any, memory: Any) -> Decoded:
     return Decoded(torch.stack(logits, 1), torch.stack(weights, 1))
 
 
+def tensors(tree: Any) -> list[Tensor]:
+    """The leaves of nested tuples."""
+    return [tree] if isinstance(tree, Tensor) else [leaf for branch in tree for leaf in tensors(branch)]
+
+
 def arrays(module: nn.Module) -> Iterator[NDArray[np.float64]]:
     """The module's own parameters, in their order."""
     return (weight.detach().numpy() for weight in module.parameters())

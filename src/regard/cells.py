@@ -10,6 +10,10 @@ from typing import Protocol, cast
 import torch
 from torch import Tensor, nn
 
+from regard.fast import gates
+from regard.fast.gathering import Repeated
+from regard.fast.switch import wanted
+
 CellState = tuple[Tensor, ...]  # each (B, H); the first is s_t, what the rest of the network sees
 
 
@@ -35,16 +39,16 @@ class BaseCell(nn.Module):
         super().__init__()
         self.size = size
         self.W = nn.Linear(input_size, self.gates * size)
-        self.U = nn.Linear(size, self.gates * size)
+        self.U = Repeated(size, self.gates * size)
 
     def drive(self, inputs: Tensor) -> Tensor:
         driven: Tensor = self.W(inputs)  # (…, G)
         return driven
 
-    def recur(self, before: Tensor, noise: Tensor | None) -> Tensor:
-        """U (s_{t-1} ⊙ noise) + b'. A dropout mask is on what the gates read, not on what they carry along: there it
-        would act again at every step, and a GRU's state would grow by 1 / (1 − share) each time."""
-        recurred: Tensor = self.U(before if noise is None else before * noise)  # (B, G)
+    def recur(self, before: Tensor, noise: Tensor | None, onto: Tensor | None = None) -> Tensor:
+        """U (s_{t-1} ⊙ noise) + b' (+ onto). A dropout mask is on what the gates read, not on what they carry along:
+        there it would act again at every step, and a GRU's state would grow by 1 / (1 − share) each time."""
+        recurred: Tensor = self.U(before if noise is None else before * noise, onto)  # (B, G)
         return recurred
 
 
@@ -54,7 +58,7 @@ class TanhCell(BaseCell):
     gates = 1
 
     def forward(self, drive: Tensor, state: CellState, noise: Tensor | None = None) -> CellState:
-        return (torch.tanh(drive + self.recur(state[0], noise)),)  # (B, H)
+        return (torch.tanh(self.recur(state[0], noise, drive)),)  # (B, H)
 
 
 class SigmoidCell(BaseCell):
@@ -63,7 +67,7 @@ class SigmoidCell(BaseCell):
     gates = 1
 
     def forward(self, drive: Tensor, state: CellState, noise: Tensor | None = None) -> CellState:
-        return (torch.sigmoid(drive + self.recur(state[0], noise)),)  # (B, H)
+        return (torch.sigmoid(self.recur(state[0], noise, drive)),)  # (B, H)
 
 
 class GRUCell(BaseCell):
@@ -74,8 +78,11 @@ class GRUCell(BaseCell):
 
     def forward(self, drive: Tensor, state: CellState, noise: Tensor | None = None) -> CellState:
         before = state[0]  # (B, H)
+        recurred = self.recur(before, noise)  # (B, G)
+        if wanted(drive):
+            return (gates.gru(drive, recurred, before),)
         reset_x, update_x, new_x = drive.chunk(3, -1)
-        reset_s, update_s, new_s = self.recur(before, noise).chunk(3, -1)
+        reset_s, update_s, new_s = recurred.chunk(3, -1)
         reset = torch.sigmoid(reset_x + reset_s)  # (B, H)
         update = torch.sigmoid(update_x + update_s)  # (B, H)
         new = torch.tanh(new_x + reset * new_s)  # (B, H)
@@ -91,7 +98,10 @@ class LSTMCell(BaseCell):
 
     def forward(self, drive: Tensor, state: CellState, noise: Tensor | None = None) -> CellState:
         before, carry = state  # (B, H), (B, H)
-        admit, forget, new, emit = (drive + self.recur(before, noise)).chunk(4, -1)
+        driven = self.recur(before, noise, drive)  # (B, G)
+        if wanted(driven):
+            return gates.lstm(driven, carry)
+        admit, forget, new, emit = driven.chunk(4, -1)
         carry = torch.sigmoid(forget) * carry + torch.sigmoid(admit) * torch.tanh(new)  # (B, H)
         return torch.sigmoid(emit) * torch.tanh(carry), carry
 

@@ -44,6 +44,10 @@ class Dropout(nn.Module):
         pasts, inputs = (tuple(self._mask(states) for _ in range(layers)) for _ in range(2))
         return Noise(self._mask(word), pasts, inputs, self._mask(end))
 
+    def fresh(self, like: Tensor) -> Tensor | None:
+        """What `forward` would multiply such vectors by; None where it would leave them alone."""
+        return self._mask(like) if self.training and self.share > 0 else None
+
     def _mask(self, like: Tensor) -> Tensor:
         """0 with probability `share`, else 1 / (1 − share)."""
         return nn.functional.dropout(torch.ones_like(like), self.share)

@@ -3,9 +3,10 @@
 from typing import NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from regard.data.vocabulary import PAD
+from regard.fast.cross_entropy import linear_cross_entropy
 
 
 class Loss(NamedTuple):
@@ -30,6 +31,20 @@ def cross_entropy(logits: Tensor, targets: Tensor, smoothing: float = 0.0) -> Lo
     if smoothing > 0:
         total = (1 - smoothing) * nll + smoothing * ((normaliser - logits.mean(-1)) * real).sum()
     return Loss(total, nll.detach(), real.sum())
+
+
+class Wanted(NamedTuple):
+    """What a model should have written, for a loss inside the model."""
+
+    targets: Tensor  # (B, T)
+    smoothing: float
+
+
+def readout_cross_entropy(readouts: Tensor, output: nn.Linear, wanted: Wanted) -> Loss:
+    """cross_entropy(output(readouts), …) for readouts (B, T, R), without ever holding all logits"""
+    targets = wanted.targets.flatten()
+    flat = (readouts.flatten(0, 1), output.weight, output.bias, targets, PAD, wanted.smoothing)
+    return Loss(*linear_cross_entropy(*flat), (targets != PAD).sum())
 
 
 def supervised_attention(weights: Tensor, given: Tensor, kind: str = "cross-entropy") -> Tensor:

@@ -1,12 +1,16 @@
 """An encoder and a decoder, put together."""
 
+from typing import overload
+
 import torch
 from torch import Tensor, nn
 
 from regard.attention.memory import Encoded
 from regard.cells import BaseCell, LSTMCell
 from regard.data.batching import Padded
-from regard.decoders.recurrent import Decoded, Decoder, Step
+from regard.decoders.recurrent import Decoded, Decoder, RecurrentDecoder, Step
+from regard.fast.switch import allowed
+from regard.losses import Loss, Wanted, cross_entropy, readout_cross_entropy
 
 
 class EncoderDecoder(nn.Module):
@@ -26,10 +30,22 @@ class EncoderDecoder(nn.Module):
         encoded: Encoded = self.encoder(source)
         return encoded
 
-    def forward(self, source: Padded, tokens: Tensor, own: float = 0.0) -> Decoded:
-        """Predict every y_t from the true y_<t; with `own` > 0, from its own words that often (scheduled sampling)."""
+    @overload
+    def forward(self, source: Padded, tokens: Tensor, own: float = 0.0) -> Decoded: ...
+
+    @overload
+    def forward(self, source: Padded, tokens: Tensor, own: float, wanted: Wanted) -> Loss: ...
+
+    def forward(self, source: Padded, tokens: Tensor, own: float = 0.0, wanted: Wanted | None = None) -> Decoded | Loss:
+        """Predict every y_t from the true y_<t; with `own` > 0, from its own words that often (scheduled sampling).
+
+        With `wanted`, only the loss is told: inside the model, since several processes share only what `forward` does.
+        """
         encoded = self.encode(source)
-        return self.decoder(tokens, encoded) if own == 0 else self._sampled(tokens, encoded, own)
+        if wanted is not None and own == 0 and isinstance(self.decoder, RecurrentDecoder) and allowed(encoded.values):
+            return readout_cross_entropy(self.decoder.readouts(tokens, encoded)[0], self.decoder.output.O, wanted)
+        decoded = self.decoder(tokens, encoded) if own == 0 else self._sampled(tokens, encoded, own)
+        return decoded if wanted is None else cross_entropy(decoded.logits, wanted.targets, wanted.smoothing)
 
     def _sampled(self, tokens: Tensor, encoded: Encoded, own: float) -> Decoded:
         """Each symbol of each sequence is replaced, by a coin of its own, by what the model would have written

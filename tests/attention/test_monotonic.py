@@ -10,6 +10,7 @@ from torch.autograd import gradcheck
 
 from regard.attention import AdditiveScore, Encoded, Memory, MonotonicTransition, reweigh
 from regard.errors import UsageError
+from tests.tiny import tensors
 
 B, S, T, Q, V, A = 2, 5, 3, 7, 11, 13
 LENGTHS = [5, 3]
@@ -166,10 +167,10 @@ def test_an_impossible_row_is_zero_with_finite_gradients() -> None:
 def test_inputs_are_left_alone() -> None:
     transition, queries, encoded, log_likelihood = make()
     memory = transition.remember(encoded)
-    tensors = (queries, log_likelihood, *memory)
-    before = [tensor.clone() for tensor in tensors]
+    given = tensors((queries, log_likelihood, memory))
+    before = [tensor.clone() for tensor in given]
     run(transition, queries, memory, log_likelihood)
-    assert all(torch.equal(tensor, kept) for tensor, kept in zip(tensors, before, strict=True))
+    assert all(torch.equal(tensor, kept) for tensor, kept in zip(given, before, strict=True))
 
 
 def test_the_longest_jump_is_not_negative() -> None:

@@ -20,12 +20,12 @@ from regard.attention import (
     FixedContext,
     LocalWindow,
     Mechanism,
-    Memory,
     MultiHead,
     NoContext,
     Trace,
 )
 from regard.errors import UsageError
+from tests.tiny import tensors
 
 B, S, T, V, A = 2, 7, 5, 11, 13
 Q = V  # for the dot scores; test_score.py has them apart
@@ -188,10 +188,10 @@ def test_gradient(name: str) -> None:
 def test_inputs_are_left_alone_and_a_second_call_gives_the_same(name: str) -> None:
     mechanism, (query, encoded) = make(name), example()
     memory = mechanism.remember(encoded)
-    parts = memory if isinstance(memory, Memory) else [tensor for part in memory for tensor in part]
-    before = [tensor.clone() for tensor in (query, *encoded, *parts)]
+    given = tensors((query, encoded, memory))
+    before = [tensor.clone() for tensor in given]
     first, second = (unroll(mechanism, query, memory, MASK) for _ in range(2))
-    for tensor, kept in zip((query, *encoded, *parts), before, strict=True):
+    for tensor, kept in zip(given, before, strict=True):
         assert torch.equal(tensor, kept)
     assert torch.equal(first.weights, second.weights)
 

@@ -1,6 +1,5 @@
 """Several processes train the model that one would train; each group here takes seconds, nearly all of them imports."""
 
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -28,11 +27,11 @@ UPDATES = 6 * EPOCHS
 
 def once_more(run: Callable[[Path], None], folder: Path) -> Path:
     """gloo sometimes aborts a process at its very end (pytorch issue 190489), and once in some fifty groups the
-    processes wait for each other for ever: one more try, in another folder, and what was seen as a warning."""
+    processes wait for each other for ever: one more try, in another folder."""
     try:
         run(folder)
     except groups.Failed as failed:
-        warnings.warn(f"a second try was needed: {failed}", stacklevel=2)
+        print(f"a second try was needed: {failed}")
         folder = folder.with_name(f"{folder.name}-again")
         run(folder)
     return folder

@@ -18,7 +18,7 @@ class Memory(NamedTuple):
     """An encoded source as one attention sees it; keys are computed once per source, not per step."""
 
     values: Tensor  # (B, S, V)
-    keys: Tensor  # (B, S, A)
+    keys: Any  # (B, S, A), as the score prepared them
     mask: Tensor  # (B, S)
 
 

@@ -34,7 +34,8 @@ class MonotonicTransition(nn.Module):
         self.jump_bias = nn.Parameter(torch.zeros(longest_jump + 1))  # b_0 … b_longest
 
     def remember(self, encoded: Encoded) -> Memory:
-        return Memory(encoded.values, self.score.keys(encoded.values), encoded.mask)
+        keys = self.score.prepare(self.score.keys(encoded.values))  # (B, S, A)
+        return Memory(encoded.values, keys, encoded.mask)
 
     def begin(self, memory: Memory) -> Tensor:
         """The posterior before the first symbol: all mass on the first real place."""

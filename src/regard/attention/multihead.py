@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from regard.attention.memory import Attended, Encoded, Memory, Trace
 from regard.attention.soft import Attention
 from regard.errors import UsageError
+from regard.fast.gathering import Repeated
 
 
 class MultiHead(nn.Module):
@@ -29,7 +30,7 @@ class MultiHead(nn.Module):
         self.heads = nn.ModuleList(heads)
         self.P = nn.ModuleList([nn.Linear(value_size, head.size, bias=False) for head in heads])
         # Without biases a row with nothing to read keeps a context of zero.
-        self.O = nn.Linear(sum(head.size for head in heads), value_size, bias=False)
+        self.O = Repeated(sum(head.size for head in heads), value_size, bias=False)
 
     def remember(self, encoded: Encoded) -> tuple[Memory, ...]:
         heads = cast("list[Attention]", self.heads)  # ModuleList forgets what it holds

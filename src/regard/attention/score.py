@@ -5,11 +5,13 @@ A score is two functions: `keys` does what concerns the source alone, once per s
 
 from collections.abc import Callable
 from math import sqrt
-from typing import Protocol
+from typing import Any, Protocol
 
 from torch import Tensor, nn
 
 from regard.errors import UsageError
+from regard.fast.energy import Grown, additive_energy, grow, within_reach
+from regard.fast.gathering import Repeated
 
 
 class Score(Protocol):
@@ -18,7 +20,8 @@ class Score(Protocol):
     key_size: int  # of the keys
 
     def keys(self, values: Tensor) -> Tensor: ...  # (B, S, V) -> (B, S, key_size)
-    def __call__(self, query: Tensor, keys: Tensor) -> Tensor: ...  # (B, T, Q), (B, S, key_size) -> (B, T, S)
+    def prepare(self, keys: Tensor) -> Any: ...  # what else can be done before the first query; also good as keys
+    def __call__(self, query: Tensor, keys: Any) -> Tensor: ...  # (B, T, Q), (B, S, key_size) -> (B, T, S)
 
 
 class DotScore(nn.Module):
@@ -31,6 +34,9 @@ class DotScore(nn.Module):
 
     def keys(self, values: Tensor) -> Tensor:
         return values  # (B, S, V)
+
+    def prepare(self, keys: Tensor) -> Tensor:
+        return keys
 
     def forward(self, query: Tensor, keys: Tensor) -> Tensor:
         return query @ keys.transpose(1, 2)  # (B, T, S)
@@ -47,6 +53,9 @@ class ScaledDotScore(nn.Module):
     def keys(self, values: Tensor) -> Tensor:
         return values / sqrt(self.key_size)  # (B, S, V)
 
+    def prepare(self, keys: Tensor) -> Tensor:
+        return keys
+
     def forward(self, query: Tensor, keys: Tensor) -> Tensor:
         return query @ keys.transpose(1, 2)  # (B, T, S)
 
@@ -57,11 +66,14 @@ class ProjectedScore(nn.Module):
     def __init__(self, query_size: int, value_size: int, size: int):
         super().__init__()
         self.key_size = size
-        self.W = nn.Linear(query_size, size, bias=False)
+        self.W = Repeated(query_size, size, bias=False)
         self.U = nn.Linear(value_size, size, bias=False)
 
     def keys(self, values: Tensor) -> Tensor:
         keys: Tensor = self.U(values)  # (B, S, A)
+        return keys
+
+    def prepare(self, keys: Tensor) -> Tensor:
         return keys
 
     def forward(self, query: Tensor, keys: Tensor) -> Tensor:
@@ -81,6 +93,9 @@ class BilinearScore(nn.Module):
         keys: Tensor = self.W(values)  # (B, S, Q)
         return keys
 
+    def prepare(self, keys: Tensor) -> Tensor:
+        return keys
+
     def forward(self, query: Tensor, keys: Tensor) -> Tensor:
         return query @ keys.transpose(1, 2)  # (B, T, S)
 
@@ -91,7 +106,7 @@ class AdditiveScore(nn.Module):
     def __init__(self, query_size: int, value_size: int, size: int):
         super().__init__()
         self.key_size = size
-        self.W = nn.Linear(query_size, size, bias=False)
+        self.W = Repeated(query_size, size, bias=False)
         self.U = nn.Linear(value_size, size)
         self.v = nn.Linear(size, 1, bias=False)
 
@@ -99,8 +114,16 @@ class AdditiveScore(nn.Module):
         keys: Tensor = self.U(values)  # (B, S, A)
         return keys
 
-    def forward(self, query: Tensor, keys: Tensor) -> Tensor:
-        pairs = self.W(query)[:, :, None] + keys[:, None]  # (B, T, S, A)
+    def prepare(self, keys: Tensor) -> Grown | Tensor:
+        return grow(keys)
+
+    def forward(self, query: Tensor, keys: Grown | Tensor) -> Tensor:
+        compared = self.W(query)  # (B, T, A)
+        if isinstance(keys, Grown):
+            if within_reach(compared):
+                return additive_energy(compared, keys, self.v.weight[0])
+            keys = keys.keys
+        pairs = compared[:, :, None] + keys[:, None]  # (B, T, S, A)
         energy: Tensor = self.v(pairs.tanh()).squeeze(-1)  # (B, T, S)
         return energy
 
@@ -116,13 +139,16 @@ class MLPScore(nn.Module):
         if layers < 1:
             raise UsageError(f"an mlp score has {layers} hidden layers; it needs at least 1")
         self.key_size = size
-        self.W = nn.Linear(query_size, size, bias=False)
+        self.W = Repeated(query_size, size, bias=False)
         self.U = nn.Linear(value_size, size)
         self.deeper = nn.ModuleList([nn.Linear(size, size) for _ in range(layers - 1)])
         self.v = nn.Linear(size, 1, bias=False)
 
     def keys(self, values: Tensor) -> Tensor:
         keys: Tensor = self.U(values)  # (B, S, A)
+        return keys
+
+    def prepare(self, keys: Tensor) -> Tensor:
         return keys
 
     def forward(self, query: Tensor, keys: Tensor) -> Tensor:

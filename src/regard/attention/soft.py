@@ -1,15 +1,17 @@
 """Soft attention, and two contexts without any: nothing at all, and the same summary at every step."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from torch import Tensor, nn
 
 from regard.attention.memory import Attended, Encoded, Memory, Trace
-from regard.attention.score import Score
+from regard.attention.score import AdditiveScore, Score
 from regard.attention.softmax import masked_softmax
 from regard.attention.window import LocalWindow
 from regard.errors import UsageError
+from regard.fast.attend import attend, possible, share_reads
+from regard.fast.energy import Grown
 
 Normalise = Callable[[Tensor, Tensor], Tensor]  # energy (…, S), mask (…, S) -> weights (…, S)
 
@@ -39,11 +41,26 @@ class Attention(nn.Module):
         self.terms = nn.ModuleList(terms)
         self.window = window
 
+    def reads_in_one_pass(self, memory: Memory) -> bool:
+        """Whether fast.attend can do it: additive, softmax, nothing that looks back or limits the view."""
+        additive = isinstance(self.score, AdditiveScore) and self.normalise is masked_softmax and self.window is None
+        return additive and isinstance(memory.keys, Grown) and possible(memory.values)
+
     def remember(self, encoded: Encoded) -> Memory:
-        return Memory(encoded.values, self.score.keys(encoded.values), encoded.mask)
+        values, keys = encoded.values, self.score.keys(encoded.values)  # (B, S, V), (B, S, A)
+        if not self.looks_back:
+            keys = self.score.prepare(keys)
+        if isinstance(keys, Grown):
+            values, keys = share_reads(values, keys)
+        return Memory(values, keys, encoded.mask)
 
     def forward(self, query: Tensor, memory: Memory, trace: Trace | None = None) -> Attended:
-        keys = self._with_terms(query, memory, trace)  # (B, S, A)
+        if query.size(1) == 1 and self.reads_in_one_pass(memory):
+            score = cast(AdditiveScore, self.score)
+            attended = attend(score.W(query[:, 0]), memory.keys, memory.values, memory.mask, score.v.weight[0])
+            if attended is not None:
+                return Attended(attended[0][:, None], attended[1][:, None])
+        keys = self._with_terms(query, memory, trace) if self.looks_back else memory.keys  # (B, S, A)
         energy = self.score(query, keys)  # (B, T, S)
         readable = memory.mask[:, None]  # (B, 1, S)
         if self.window is not None:
@@ -53,14 +70,12 @@ class Attention(nn.Module):
         return Attended(weights @ memory.values, weights)
 
     def _with_terms(self, query: Tensor, memory: Memory, trace: Trace | None) -> Tensor:
-        if not self.looks_back:
-            return memory.keys
         if trace is None or query.size(1) != 1:
             raise UsageError(
                 f"this attention looks back at its own weights, but it was given {query.size(1)} steps and "
                 f"{'no' if trace is None else 'a'} trace; call it once per step, with a Trace of those before"
             )
-        keys = memory.keys  # (B, S, A)
+        keys: Tensor = memory.keys  # (B, S, A)
         for term in self.terms:
             keys = keys + term(trace, memory.mask)  # (B, S, A)
         return keys

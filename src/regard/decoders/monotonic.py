@@ -72,6 +72,9 @@ class MonotonicDecoder(nn.Module):
         mixed = torch.logsumexp(log_prior[:, :, None] + emission, 1)  # (B, N)  log p(y_t | y_<t)
         return Step(mixed, Standing(layers, prior, emission, state.noise), prior)
 
+    def quick(self, memory: Memory) -> None:
+        return None
+
     def forward(self, tokens: Tensor, encoded: Encoded) -> Decoded:
         state, memory = self.start(encoded)
         steps = []

@@ -1,16 +1,22 @@
 """Encoded → symbols, one at a time, reading the source through an attention."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, cast
 
 import torch
 from torch import Tensor, nn
 
 from regard.attention.memory import Encoded, Mechanism, Trace
-from regard.cells import CellState, make_cells
+from regard.attention.score import AdditiveScore
+from regard.attention.soft import Attention
+from regard.cells import CellState, LSTMCell, make_cells
 from regard.decoders.output import Output
 from regard.decoders.start import Layers, Start
 from regard.dropout import Dropout, Noise
+from regard.fast.decoding import Arranged, Quick
+from regard.fast.gathering import Repeated, gathered
+from regard.fast.reading import Upper, read_all
+from regard.fast.switch import wanted
 
 
 class Step(NamedTuple):
@@ -38,6 +44,8 @@ class Decoder(Protocol):
 
     def step(self, tokens: Tensor, state: Any, memory: Any) -> Step: ...  # (B,), …
 
+    def quick(self, memory: Any) -> "QuickStep | None": ...  # the same as `step`, faster, where that is possible
+
     def __call__(self, tokens: Tensor, encoded: Encoded) -> Decoded: ...  # (B, T) -> every step, given y_<t
 
 
@@ -53,6 +61,15 @@ class Recurred(NamedTuple):
     context: Tensor  # (B, V)
     readout: Tensor | None  # (B, R), where the recurrence needed it
     weights: Tensor  # (B, S)
+
+
+class Unrolled(NamedTuple):
+    """All steps of given targets, before the output."""
+
+    states: Tensor  # (B, T, H)
+    contexts: Tensor  # (B, T, V)
+    weights: Tensor  # (B, T, S)
+    readouts: Tensor | None  # (B, T, R), where the recurrence needed them
 
 
 class RecurrentDecoder(nn.Module):
@@ -87,10 +104,11 @@ class RecurrentDecoder(nn.Module):
         self.cells = make_cells(kind, [embed] + [size] * (layers - 1), size)
         gates = self.cells[0].gates * size
         early = query == "previous" and self.attention.size > 0
-        self.context_drive = nn.Linear(self.attention.size, gates, bias=False) if early else None
-        self.feed_drive = nn.Linear(self.output.size, gates, bias=False) if input_feeding else None
+        self.context_drive = Repeated(self.attention.size, gates, bias=False) if early else None
+        self.feed_drive = Repeated(self.output.size, gates, bias=False) if input_feeding else None
         self.residual = residual
         self.dropout = dropout or Dropout(0.0)
+        self._arranged: Arranged | None = None  # of `quick`, kept for as long as the weights are the same
 
     @property
     def attends(self) -> bool:
@@ -114,30 +132,92 @@ class RecurrentDecoder(nn.Module):
         return Step(self.output.logits(readout), recurred.state, recurred.weights)
 
     def forward(self, tokens: Tensor, encoded: Encoded) -> Decoded:
-        """y_0 … y_{T-1} in, p(y_1) … p(y_T) out. Whatever does not wait for a state is done for all steps at once."""
+        """y_0 … y_{T-1} in, p(y_1) … p(y_T) out."""
+        readouts, weights = self.readouts(tokens, encoded)
+        return Decoded(self.output.logits(readouts), weights)
+
+    def readouts(self, tokens: Tensor, encoded: Encoded) -> tuple[Tensor, Tensor]:
+        """All steps up to the output layer, (B, T, R), and their weights, (B, T, S). Whatever does not wait for a
+        state is done for all steps at once."""
         state, memory = self.start(encoded)
         words = self.dropout(self.words(tokens), state.noise.word)  # (B, T, E)
+        unrolled = self._at_once(words, state, memory) or self._by_steps(words, state, memory)
+        readouts = unrolled.readouts  # (B, T, R)
+        if readouts is None:
+            readouts = self._readout(unrolled.states, unrolled.contexts, words, state.noise)
+        return readouts, unrolled.weights
+
+    def _by_steps(self, words: Tensor, state: State, memory: Any) -> Unrolled:
+        """The reference: step by step, for every kind of decoder."""
         drives = self.cells[0].drive(words).unbind(1)  # T × (B, G)
         steps = []
-        for drive, word in zip(drives, words.unbind(1), strict=True):
-            steps.append(self._recur(drive, word, state, memory))
-            state = steps[-1].state
-        if self.feed_drive is not None:
-            readouts = torch.stack([step.readout for step in steps if step.readout is not None], 1)  # (B, T, R)
-        else:
-            states = torch.stack([self._top(step.state.layers) for step in steps], 1)  # (B, T, H)
-            contexts = torch.stack([step.context for step in steps], 1)  # (B, T, V)
-            readouts = self._readout(states, contexts, words, state.noise)
-        return Decoded(self.output.logits(readouts), torch.stack([step.weights for step in steps], 1))
+        with gathered(self, words):
+            for drive, word in zip(drives, words.unbind(1), strict=True):
+                steps.append(self._recur(drive, word, state, memory))
+                state = steps[-1].state
+        fed = [step.readout for step in steps if step.readout is not None]
+        return Unrolled(
+            torch.stack([self._top(step.state.layers) for step in steps], 1),
+            torch.stack([step.context for step in steps], 1),
+            torch.stack([step.weights for step in steps], 1),
+            torch.stack(fed, 1) if fed else None,
+        )
+
+    def _reads_then_moves(self, memory: Any) -> bool:
+        """Whether this is the kind of decoder that fast.reading and fast.decoding spell out."""
+        lstm = self.context_drive is not None and all(isinstance(cell, LSTMCell) for cell in self.cells)
+        bare = self.feed_drive is None and not self.residual
+        return lstm and bare and isinstance(self.attention, Attention) and self.attention.reads_in_one_pass(memory)
+
+    def _at_once(self, words: Tensor, state: State, memory: Any) -> Unrolled | None:
+        """The same with the loop inside one node of the graph, where such a node has been written."""
+        if not (wanted(words) and state.noise.readout is None and self._reads_then_moves(memory)):
+            return None
+        attention, cells = cast(Attention, self.attention), cast("Sequence[LSTMCell]", self.cells)
+        score, context_drive = cast(AdditiveScore, attention.score), cast(Repeated, self.context_drive)
+        biases = [cell.W.bias + cell.U.bias for cell in cells]
+        drives = nn.functional.linear(words.transpose(0, 1), cells[0].W.weight, biases[0])  # (T, B, G)
+        uppers = [
+            Upper(cell.W.weight, bias, self.dropout.fresh(drives[..., : cell.size]))
+            for cell, bias in zip(cells[1:], biases[1:], strict=True)
+        ]
+        read = read_all(
+            drives,
+            memory.values,
+            memory.keys,
+            memory.mask,
+            score.W.weight,
+            score.v.weight[0],
+            context_drive.weight,
+            [(layer[0], layer[1]) for layer in state.layers],
+            [cell.U.weight for cell in cells],
+            uppers,
+        )
+        if read is None:
+            return None
+        states, contexts, weights = (part.transpose(0, 1) for part in read)
+        return Unrolled(states, contexts, weights, None)
+
+    def quick(self, memory: Any) -> "QuickStep | None":
+        """Steps for search without gradients over these sources, where a fast spelling has been written."""
+        if torch.is_grad_enabled() or self.training or not self._reads_then_moves(memory):
+            return None
+        attention, cell = cast(Attention, self.attention), cast(LSTMCell, self.cells[0])
+        score, drive = cast(AdditiveScore, attention.score), cast(Repeated, self.context_drive)
+        weights = [self.words.weight, score.W.weight, score.v.weight[0], drive.weight]
+        weights += [cell.W.weight, cell.W.bias, cell.U.bias, cell.U.weight]
+        if self._arranged is None or not self._arranged.fits(weights):
+            self._arranged = Arranged(weights)
+        return QuickStep(self, Quick(memory.values, memory.keys, memory.mask, self._arranged))
 
     def _recur(self, drive: Tensor, word: Tensor, state: State, memory: Any) -> Recurred:
         """The only place where a time step of this decoder is written."""
         attended = None
         if self.context_drive is not None:
             attended = self.attention(self._top(state.layers)[:, None], memory, state.trace)
-            drive = drive + self.context_drive(attended.context[:, 0])  # (B, G)
+            drive = self.context_drive(attended.context[:, 0], drive)  # (B, G)
         if self.feed_drive is not None:
-            drive = drive + self.feed_drive(state.feed)
+            drive = self.feed_drive(state.feed, drive)
         layers = self._climb(drive, state)
         if attended is None:
             attended = self.attention(self._top(layers)[:, None], memory, state.trace)
@@ -163,3 +243,21 @@ class RecurrentDecoder(nn.Module):
     def _readout(self, state: Tensor, context: Tensor, word: Tensor, noise: Noise) -> Tensor:
         readout: Tensor = self.dropout(self.output.readout(state, context, word), noise.readout)  # (…, R)
         return readout
+
+
+class QuickStep:
+    """What `RecurrentDecoder.step` does, for rows that read the sources with the given numbers."""
+
+    def __init__(self, decoder: RecurrentDecoder, first: Quick):
+        self.decoder, self.first = decoder, first
+
+    def __call__(self, tokens: Tensor, state: State, sources: Tensor) -> Step:
+        """Raises OutOfReach where only the plain step is right."""
+        decoder, before = self.decoder, state.layers
+        state_before, carry_before = before[0]
+        context, weights, moved, carry = self.first(tokens, before[-1][0], state_before, carry_before, sources)
+        layers: list[CellState] = [(moved, carry)]
+        for cell, past in zip(list(decoder.cells)[1:], before[1:], strict=True):
+            layers.append(cell(cell.drive(layers[-1][0]), past))
+        readout = decoder.output.readout(layers[-1][0], context, decoder.words(tokens))  # (R, R)
+        return Step(decoder.output.logits(readout), state._replace(layers=tuple(layers)), weights)

@@ -10,6 +10,8 @@ from regard.attention.memory import Encoded
 from regard.cells import CellState, make_cells
 from regard.data.batching import Padded
 from regard.dropout import Dropout
+from regard.fast.recurrence import run_layer
+from regard.fast.switch import wanted
 
 
 class Embed(nn.Module):
@@ -37,6 +39,8 @@ class FusedLayer(nn.Module):
         self.loop = classes[kind](input_size, size, batch_first=True, bidirectional=bidirectional)
 
     def forward(self, vectors: Tensor, lengths: Tensor) -> Layered:
+        if wanted(vectors):
+            return Layered(*run_layer(self.loop, vectors, lengths))
         packed = pack_padded_sequence(vectors, lengths.cpu(), batch_first=True, enforce_sorted=False)
         states, last = self.loop(packed)
         values, _ = pad_packed_sequence(states, batch_first=True, total_length=vectors.size(1))

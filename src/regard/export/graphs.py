@@ -24,6 +24,7 @@ from regard.decoders.monotonic import MonotonicDecoder
 from regard.errors import MissingExtra, RegardError
 from regard.export.recurrence import with_nodes
 from regard.export.tree import collect, fill, name_tree
+from regard.fast.switch import plain
 from regard.model import EncoderDecoder
 
 OPSET = 20
@@ -41,7 +42,7 @@ def make_graphs(model: EncoderDecoder) -> Graphs:
     """Both graphs of a model, for batches and sources of any size."""
     traced = copy.deepcopy(model).cpu().eval()
     sources = [pad([[4, 4, 4], [4, 4]]), pad([[4] * 5] * 3)]  # the axes whose sizes differ are those that may vary
-    with torch.no_grad():
+    with torch.no_grad(), plain():
         begun = [begin(traced, source) for source in sources]
         state = name_tree(begun[0].state, "state")  # the first state may hold one tensor twice, a later one two
         memory = name_tree(begun[0].memory, "memory", {})

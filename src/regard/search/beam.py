@@ -102,13 +102,19 @@ class _Beam:
         """Move what ends or is stuck into the pools; return the log p (R, C) of what goes on."""
         length = live.written.size(1)
         ending = totals.masked_fill(~ends, -torch.inf)[:, : self.width].amax(-1)  # (R,)
-        totals = totals.masked_fill(ends | self.rules.full(live.written, live.sources)[:, None], -torch.inf)
-        stuck = (totals.amax(-1) == -torch.inf) & (ending == -torch.inf)  # (R,)
+        totals = totals.masked_fill(ends, -torch.inf)
+        if length >= self.rules.least_full:
+            totals = totals.masked_fill(self.rules.full(live.written, live.sources)[:, None], -torch.inf)
         self._offer(self.answers.finished, live, ending, length + 1)
-        self._offer(self.answers.cut, live, live.log_prob.where(stuck, -torch.inf), length)
+        most = totals.amax(-1)  # (R,)
+        if float(most.amin()) == -torch.inf:
+            stuck = (most == -torch.inf) & (ending == -torch.inf)  # (R,)
+            self._offer(self.answers.cut, live, live.log_prob.where(stuck, -torch.inf), length)
         return totals
 
     def _offer(self, pool: Pool, live: Live, log_prob: Tensor, length: int) -> None:
+        if float(log_prob.amax()) == -torch.inf:
+            return
         score = self.scoring.score(log_prob, length, live.read, live.sources)  # (R,)
         shape = (len(live.alive), -1)  # (L, W)
         pool.add(live.alive, score.view(shape), log_prob.view(shape), live.written.size(1))

@@ -1,5 +1,6 @@
 """What may be written: the length, symbols never written, n-grams never repeated, and a forced start."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -44,6 +45,8 @@ class Constraints:
         longest = torch.as_tensor(limits.longest, dtype=torch.long).to(device)
         self.longest = longest.maximum((self.prefix >= 0).sum(-1))  # (B,)
         self.shortest = self.longest.clamp(max=limits.shortest)  # (B,)
+        self.most_forced = limits.shortest  # from this length on END is free
+        self.least_full = int(self.longest.min()) if sources else 0  # before this length nobody is full
 
     def allow(self, log_probs: Tensor, written: Tensor, sources: Tensor) -> Tensor:
         """(R, N) log p of what may follow `written` (R, t), −∞ for the rest; nothing is normalised anew."""
@@ -51,12 +54,15 @@ class Constraints:
         log_probs = log_probs.detach().to(precision)
         allowed = log_probs.index_fill(1, self.forbidden, -torch.inf)  # (R, N)
         self._forbid_repeats(allowed, written)
-        allowed[written.size(1) < self.shortest[sources], self.end] = -torch.inf
+        if written.size(1) < self.most_forced:
+            allowed[written.size(1) < self.shortest[sources], self.end] = -torch.inf
         most = allowed.amax(-1)  # (R,)
-        if most.isnan().any():
+        least = float(most.amin())
+        if math.isnan(least):
             raise RegardError("the model's probabilities are not numbers (NaN); its training has probably diverged")
-        lost = most == -torch.inf  # (R,)  the limits leave nothing: rather a short answer than none
-        allowed[lost, self.end] = log_probs[lost, self.end]
+        if least == -math.inf:  # the limits leave nothing: rather a short answer than none
+            lost = most == -torch.inf  # (R,)
+            allowed[lost, self.end] = log_probs[lost, self.end]
         return self._force(allowed, log_probs, written.size(1), sources)
 
     def full(self, written: Tensor, sources: Tensor) -> Tensor:

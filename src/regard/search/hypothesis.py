@@ -38,6 +38,8 @@ class Scoring(NamedTuple):
 
     def score(self, log_prob: Tensor, length: int, read: Tensor, sources: Tensor) -> Tensor:
         """(R,) from log p (R,), the length |y| of all, Σ_t α_t (R, S) and the sources (R,) they read."""
+        if self.coverage_penalty == 0:
+            return normalised(log_prob, length, self.length_penalty)
         unread = read.to(log_prob.dtype).clamp(LEAST_READ, 1).log()  # (R, S)
         if self.mask is not None:
             unread = unread * self.mask[sources]

@@ -31,19 +31,25 @@ def walk(
         length = written.size(1)
         tokens = choose(allowed, walkers, length)
         total = log_prob + allowed.gather(1, tokens[:, None]).squeeze(1)  # (R,)
-        ended = (tokens == rules.end) & (total > -torch.inf)
-        stuck = ~ended & (rules.full(written, sources) | (total == -torch.inf))
+        possible = total > -torch.inf  # (R,)
+        ended = (tokens == rules.end) & possible
+        going = ~ended & possible
+        if length >= rules.least_full:
+            going &= ~rules.full(written, sources)
+        written = torch.cat([written, tokens[:, None]], -1)
+        if bool(going.all()):
+            answers.paths.grow(output.weights, torch.arange(len(walkers), device=walkers.device), tokens)
+            log_prob, state = total, output.state
+            continue
         for pool, leaves, value, size in (
             (answers.finished, ended, total, length + 1),
-            (answers.cut, stuck, log_prob, length),
+            (answers.cut, ~ended & ~going, log_prob, length),
         ):
             score = normalised(value, size, length_penalty).where(leaves, -torch.inf)
             pool.add(walkers, score[:, None], value[:, None], length)
-        going = (~ended & ~stuck).nonzero().squeeze(1)
-        answers.paths.grow(output.weights, going, tokens[going])
-        written = torch.cat([written, tokens[:, None]], -1)
-        log_prob, state = total, output.state
-        if len(going) < len(walkers):
-            kept = pick((walkers, sources, tokens, written, log_prob, state), going)
-            walkers, sources, tokens, written, log_prob, state = kept
+        kept = going.nonzero().squeeze(1)
+        answers.paths.grow(output.weights, kept, tokens[kept])
+        walkers, sources, tokens, written, log_prob, state = pick(
+            (walkers, sources, tokens, written, total, output.state), kept
+        )
     return [found for (found,) in answers.best()]

@@ -1,6 +1,7 @@
 """What the tasks that write sequences share: the first five of a task's six functions."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -19,11 +20,13 @@ from regard.data.vocabulary import BEGIN, END
 from regard.decoders.monotonic import MonotonicDecoder
 from regard.decoders.output import OUTPUTS
 from regard.decoders.recurrent import RecurrentDecoder
+from regard.decoders.recurrent import Step as DecoderStep
 from regard.decoders.start import STARTS
 from regard.dropout import Dropout
 from regard.encoders.recurrent import Embed, RecurrentEncoder
 from regard.errors import UsageError
-from regard.losses import Loss, cross_entropy
+from regard.fast.attend import OutOfReach
+from regard.losses import Loss, Wanted
 from regard.model import EncoderDecoder, initialise
 from regard.prediction import Prediction
 from regard.recipe import Model, Recipe
@@ -143,8 +146,8 @@ def batch(encodings: Sequence[Encoding], numbers: list[int]) -> Batch:
 def loss(model: EncoderDecoder, batch: Batch, smoothing: float = 0.0, own: float = 0.0) -> Loss:
     """−Σ_t log p(y_t | y_<t, x): y_0 … y_{T-1} are read, y_1 … y_T predicted."""
     tokens = batch.target.data
-    decoded = model(batch.source, tokens[:, :-1], own)
-    return cross_entropy(decoded.logits, tokens[:, 1:], smoothing)
+    told: Loss = model(batch.source, tokens[:, :-1], own, Wanted(tokens[:, 1:], smoothing))
+    return told
 
 
 class ModelStep:
@@ -155,14 +158,23 @@ class ModelStep:
         self.decoder = model.decoder
         self.mask = encoded.mask  # (B, S)
         self.state, self.memory = model.decoder.start(encoded)
+        self.quick = model.decoder.quick(self.memory)
         self._sources: Tensor | None = None
         self._gathered = self.memory
 
     def __call__(self, tokens: Tensor, state: object, sources: Tensor) -> StepOutput:
-        if sources is not self._sources:
-            self._sources, self._gathered = sources, pick(self.memory, sources)
-        step = self.decoder.step(tokens, state, self._gathered)
+        step = self._quick_step(tokens, state, sources)
+        if step is None:
+            if sources is not self._sources:
+                self._sources, self._gathered = sources, pick(self.memory, sources)
+            step = self.decoder.step(tokens, state, self._gathered)
         return StepOutput(step.logits.log_softmax(-1), step.weights, step.state)
+
+    def _quick_step(self, tokens: Tensor, state: Any, sources: Tensor) -> DecoderStep | None:
+        try:
+            return self.quick(tokens, state, sources) if self.quick else None
+        except OutOfReach:
+            return None
 
 
 @torch.inference_mode()

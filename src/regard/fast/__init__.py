@@ -1,0 +1,13 @@
+"""The same mathematics in fewer passes, for the CPU. Each part equals its plain spelling elsewhere, by test.
+
+switch       whether the fast spelling may be used
+kernels      kernels.c, compiled on this machine
+gathering    products of a loop whose weight gradients are one product after the loop
+gates        LSTM and GRU steps with gradients by hand
+energy       additive energies without a tanh per pair
+attend       one reading of the source, in one pass
+recurrence   a whole recurrence as one node of the graph
+reading      the same with attention inside
+decoding     steps of search
+cross_entropy   a loss that never holds all logits
+"""

@@ -1,0 +1,112 @@
+"""Products that a loop repeats with the same weight.
+
+y_t = W x_t + b at every step has the gradient dW = Σ_t dy_tᵀ x_t: T thin products, each of which reads and writes all
+of dW. Gathered, every step puts its x_t and dy_t aside, and dW is one product of both, stacked, when the loop's
+backward pass is over.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+
+from regard.fast.switch import wanted
+
+
+class Shared(NamedTuple):
+    """A weight for the length of one loop."""
+
+    weight: Tensor  # (O, I), or (D, O, I) for D loops side by side
+    bias: Tensor | None  # (O,) or (D, O)
+    store: list[tuple[Tensor, Tensor]]  # x_t and dy_t of every step
+
+
+def share(weight: Tensor, bias: Tensor | None) -> Shared:
+    store: list[tuple[Tensor, Tensor]] = []
+    same_weight, same_bias = _Share.apply(weight, bias, store)
+    return Shared(same_weight, same_bias, store)
+
+
+def product(inputs: Tensor, shared: Shared, onto: Tensor | None = None) -> Tensor:
+    """W x + b + onto            (…, I) -> (…, O); (D, B, I) -> (D, B, O)"""
+    result: Tensor = _Product.apply(inputs, shared.weight, shared.bias, onto, shared.store)
+    return result
+
+
+class Repeated(nn.Linear):
+    """A linear layer for use at every step of a loop; inside `gathered` its gradients are put off to the loop's end."""
+
+    shared: Shared | None = None
+
+    def forward(self, inputs: Tensor, onto: Tensor | None = None) -> Tensor:
+        """W x + b (+ onto)"""
+        if self.shared is not None:
+            return product(inputs, self.shared, onto)
+        result = nn.functional.linear(inputs, self.weight, self.bias)
+        return result if onto is None else result + onto
+
+
+@contextmanager
+def gathered(module: nn.Module, like: Tensor) -> Iterator[None]:
+    """For one loop over the steps of a module, on tensors like this one."""
+    if not (torch.is_grad_enabled() and wanted(like)):
+        yield
+        return
+    repeated = [part for part in module.modules() if isinstance(part, Repeated)]
+    for part in repeated:
+        part.shared = share(part.weight, part.bias)
+    try:
+        yield
+    finally:
+        for part in repeated:
+            part.shared = None
+
+
+class _Share(torch.autograd.Function):
+    """Stands between a weight and its uses; its backward runs once, after that of every use."""
+
+    @staticmethod
+    def forward(ctx: Any, weight: Tensor, bias: Tensor | None, store: list[tuple[Tensor, Tensor]]) -> Any:
+        ctx.store = store
+        ctx.set_materialize_grads(False)
+        return weight.view_as(weight), None if bias is None else bias.view_as(bias)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *_: Tensor | None) -> Any:
+        if not ctx.store:
+            return None, None, None
+        inputs, gradients = (torch.cat(all_steps, -2) for all_steps in zip(*ctx.store, strict=True))
+        ctx.store.clear()
+        into_weight = gradients.mT @ inputs if ctx.needs_input_grad[0] else None  # (O, I)
+        into_bias = gradients.sum(-2) if ctx.needs_input_grad[1] else None  # (O,)
+        return into_weight, into_bias, None
+
+
+class _Product(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, inputs: Tensor, weight: Tensor, bias: Tensor | None, onto: Tensor | None, store: list[Any]
+    ) -> Tensor:
+        ctx.save_for_backward(inputs, weight)
+        ctx.store = store
+        if weight.dim() == 2:
+            flat = inputs.reshape(-1, inputs.size(-1))  # (M, I)
+            if onto is None:
+                return nn.functional.linear(inputs, weight, bias)
+            result = torch.addmm(onto.reshape(-1, onto.size(-1)), flat, weight.t()).view(onto.shape)
+            return result if bias is None else result.add_(bias)
+        result = torch.bmm(inputs, weight.mT) if onto is None else torch.baddbmm(onto, inputs, weight.mT)
+        return result if bias is None else result.add_(bias[:, None])
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> Any:
+        inputs, weight = ctx.saved_tensors
+        flat = (-1,) if weight.dim() == 2 else (len(weight), -1)
+        ctx.store.append((inputs.reshape(*flat, inputs.size(-1)), gradient.reshape(*flat, gradient.size(-1))))
+        into_inputs = gradient @ weight if ctx.needs_input_grad[0] else None
+        return into_inputs, None, None, gradient if ctx.needs_input_grad[3] else None, None

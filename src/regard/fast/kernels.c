@@ -1,0 +1,202 @@
+/* The loops over numbers that torch would make in many passes over memory, each in one. float32, one thread.
+ *
+ * Compiled at first use by the C compiler of the machine (see kernels.py); without one, gates.py and energy.py do the
+ * same in torch. Rows are contiguous unless a stride is given; strides are in numbers, not bytes.
+ * exp is written out so that the compiler can vectorise it: relative error below 2e-7 within ±87.
+ */
+#include <stdint.h>
+
+typedef float number;
+
+static inline number power(number x) { /* e^x = 2^n e^r, |r| <= ln 2 / 2; e^r by its series, Horner's way */
+    x = x < -87.0f ? -87.0f : x > 87.0f ? 87.0f : x;
+    number shifted = x * 1.44269504f + 12582912.0f; /* adding 1.5 * 2^23 rounds to a whole number */
+    number n = shifted - 12582912.0f;
+    number r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
+    number series = 1.0f / 5040;
+    series = series * r + 1.0f / 720;
+    series = series * r + 1.0f / 120;
+    series = series * r + 1.0f / 24;
+    series = series * r + 1.0f / 6;
+    series = series * r + 0.5f;
+    series = series * r + 1.0f;
+    series = series * r + 1.0f;
+    union { number value; int32_t bits; } scale;
+    scale.bits = ((int32_t)n + 127) << 23;
+    return series * scale.value;
+}
+
+static inline number sigma(number x) { return 1.0f / (1.0f + power(-x)); }
+static inline number tangent(number x) { return 1.0f - 2.0f / (1.0f + power(2.0f * x)); }
+
+/* x (4H) in the order i, f, g, o, before their functions; y is what they are after. x may be y. */
+static inline void lstm_row(long size, const number *x, const number *restrict old, number *y, number *restrict c,
+                            number *restrict t, number *restrict s) {
+#pragma omp simd
+    for (long k = 0; k < size; k++) {
+        number i = sigma(x[k]), f = sigma(x[size + k]), g = tangent(x[2 * size + k]), o = sigma(x[3 * size + k]);
+        y[k] = i, y[size + k] = f, y[2 * size + k] = g, y[3 * size + k] = o;
+        c[k] = f * old[k] + i * g;
+        t[k] = tangent(c[k]);
+        s[k] = o * t[k];
+    }
+}
+
+void lstm_forward(long rows, long size, const number *driven, const number *carry, number *gates, number *state,
+                  number *after, number *squashed) {
+    for (long row = 0; row < rows; row++) {
+        long at = size * row;
+        lstm_row(size, driven + 4 * at, carry + at, gates + 4 * at, after + at, squashed + at, state + at);
+    }
+}
+
+/* into_carry holds dc_t before and dc_{t-1} after */
+void lstm_backward(long rows, long size, const number *restrict gates, const number *restrict carry,
+                   const number *restrict squashed, const number *restrict into_state, number *restrict into_carry,
+                   number *restrict into_gates) {
+    for (long row = 0; row < rows; row++) {
+        const number *restrict y = gates + 4 * size * row;
+        const number *restrict old = carry + size * row, *restrict t = squashed + size * row;
+        const number *restrict ds = into_state + size * row;
+        number *restrict d = into_gates + 4 * size * row, *restrict dc = into_carry + size * row;
+        for (long k = 0; k < size; k++) {
+            number i = y[k], f = y[size + k], g = y[2 * size + k], o = y[3 * size + k];
+            number through = dc[k] + ds[k] * o * (1 - t[k] * t[k]);
+            d[k] = through * g * i * (1 - i);
+            d[size + k] = through * old[k] * f * (1 - f);
+            d[2 * size + k] = through * i * (1 - g * g);
+            d[3 * size + k] = ds[k] * t[k] * o * (1 - o);
+            dc[k] = through * f;
+        }
+    }
+}
+
+/* e_j = sum v - 2 sum_k v_k / (1 + P_jk Q_k), P = e^{2k}, Q = e^{2q}; then alpha = softmax over the real places.
+ * Returns the largest |q|: beyond 20 the powers may overflow and the caller must not use the result. */
+static inline number look(long places, long size, const number *restrict q, const number *restrict powers,
+                          const number *restrict v, number all, const uint8_t *restrict real, number *restrict Q,
+                          number *restrict alpha) {
+    number farthest = 0, most = -3.4e38f, sum = 0;
+    for (long k = 0; k < size; k++) {
+        number far = q[k] < 0 ? -q[k] : q[k];
+        farthest = far > farthest ? far : farthest;
+        Q[k] = power(2.0f * q[k]);
+    }
+    for (long j = 0; j < places; j++) {
+        const number *restrict P = powers + j * size;
+        number energy = 0;
+        if (real[j]) {
+#pragma omp simd reduction(+ : energy)
+            for (long k = 0; k < size; k++) energy += v[k] / (1.0f + P[k] * Q[k]);
+            energy = all - 2.0f * energy;
+            if (energy > most) most = energy;
+        }
+        alpha[j] = energy;
+    }
+    for (long j = 0; j < places; j++) sum += alpha[j] = real[j] ? power(alpha[j] - most) : 0.0f;
+    if (sum > 0) /* else there is nothing to read, and all weights stay 0 */
+        for (long j = 0; j < places; j++) alpha[j] /= sum;
+    return farthest;
+}
+
+/* sum_j alpha_j values_j, onto what is there */
+static inline void gather(long places, long width, const number *restrict alpha, const number *restrict values,
+                          number *restrict sum) {
+    for (long j = 0; j < places; j++) {
+        const number *restrict h = values + j * width;
+        number a = alpha[j];
+        if (a != 0)
+            for (long k = 0; k < width; k++) sum[k] += a * h[k];
+    }
+}
+
+static inline number total(long size, const number *v) {
+    number all = 0;
+#pragma omp simd reduction(+ : all)
+    for (long k = 0; k < size; k++) all += v[k];
+    return all;
+}
+
+/* One query for each of `rows` sources. */
+number attend_forward(long rows, long places, long size, long width, const number *query, const number *powers,
+                      const number *v, const number *values, const uint8_t *mask, number *raised, number *weights,
+                      number *context) {
+    number all = total(size, v), farthest = 0;
+    for (long row = 0; row < rows; row++) {
+        number *alpha = weights + places * row, *c = context + width * row;
+        number far = look(places, size, query + size * row, powers + row * places * size, v, all, mask + places * row,
+                          raised + size * row, alpha);
+        farthest = far > farthest ? far : farthest;
+        for (long k = 0; k < width; k++) c[k] = 0;
+        gather(places, width, alpha, values + row * places * width, c);
+    }
+    return farthest;
+}
+
+/* A step of a decoder that reads before it moves. Row r reads source owner[r]; joined (rows, A + 4H) is [W_q; U] s_{t-1};
+ * its gates are U s_{t-1} + table[symbol] + sum_j alpha_j driven_j, where driven (sources, places, 4H) is C h_j. */
+number read_and_move(long rows, long places, long size, long width, long hidden, const int64_t *owner,
+                     const int64_t *symbols, const number *joined, const number *powers, const number *v,
+                     const number *values, const number *driven, const uint8_t *mask, const number *table,
+                     const number *carry, number *raised, number *gates, number *weights, number *context,
+                     number *state, number *after) {
+    number all = total(size, v), farthest = 0;
+    for (long row = 0; row < rows; row++) {
+        long source = owner[row], first = source * places, wide = 4 * hidden;
+        const number *q = joined + (size + wide) * row, *u = q + size, *word = table + wide * symbols[row];
+        number *alpha = weights + places * row, *c = context + width * row, *s = state + hidden * row;
+        number far = look(places, size, q, powers + first * size, v, all, mask + first, raised, alpha);
+        farthest = far > farthest ? far : farthest;
+        for (long k = 0; k < width; k++) c[k] = 0;
+        gather(places, width, alpha, values + first * width, c);
+        for (long k = 0; k < wide; k++) gates[k] = u[k] + word[k];
+        gather(places, wide, alpha, driven + first * wide, gates);
+        lstm_row(hidden, gates, carry + hidden * row, gates, after + hidden * row, raised, s);
+    }
+    return farthest;
+}
+
+/* The gradients of attend_forward; those of keys, values and v are added to what is there. */
+void attend_backward(long rows, long places, long size, long width, const number *restrict powers,
+                     const number *restrict v, const number *restrict values, const uint8_t *restrict mask,
+                     const number *restrict raised, const number *restrict weights, const number *restrict into_weights,
+                     const number *restrict into_context, number *restrict slopes, number *restrict into_query,
+                     number *restrict into_keys, number *restrict into_values, number *restrict into_v) {
+    for (long row = 0; row < rows; row++) {
+        const number *restrict Q = raised + size * row, *restrict alpha = weights + places * row;
+        const number *restrict dc = into_context + width * row;
+        const uint8_t *restrict real = mask + places * row;
+        number *restrict dq = into_query + size * row;
+        number mean = 0;
+        for (long j = 0; j < places; j++) { /* slopes: d / d weights, then d / d energy */
+            number slope = 0;
+            if (real[j]) {
+                const number *restrict h = values + (row * places + j) * width;
+                number *restrict dh = into_values + (row * places + j) * width;
+                number a = alpha[j];
+#pragma omp simd reduction(+ : slope)
+                for (long k = 0; k < width; k++) {
+                    slope += dc[k] * h[k];
+                    dh[k] += a * dc[k];
+                }
+                if (into_weights) slope += into_weights[places * row + j];
+                mean += a * slope;
+            }
+            slopes[j] = slope;
+        }
+        for (long k = 0; k < size; k++) dq[k] = 0;
+        for (long j = 0; j < places; j++) {
+            if (!real[j]) continue;
+            const number *restrict P = powers + (row * places + j) * size;
+            number *restrict dk = into_keys + (row * places + j) * size;
+            number de = alpha[j] * (slopes[j] - mean);
+            for (long k = 0; k < size; k++) {
+                number r = 1.0f / (1.0f + P[k] * Q[k]);
+                number d = 4.0f * de * v[k] * (r - r * r); /* tanh' = 4 (r - r^2) */
+                dk[k] += d;
+                dq[k] += d;
+                into_v[k] += de * (1.0f - 2.0f * r);
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+"""kernels.c as a library: compiled once per machine by its own C compiler, in half a second, and kept in the user's
+cache. No compiler, no cache or REGARD_KERNELS=0: `library()` is None, and the same is done in torch."""
+
+import ctypes
+import hashlib
+import logging
+import os
+import platform
+import shutil
+import subprocess
+import tempfile
+from functools import cache
+from importlib import resources
+from pathlib import Path
+
+from torch import Tensor
+
+logger = logging.getLogger("regard")
+# -march=native: it runs where it is compiled. Not -ffast-math: it would change the rounding of the whole process.
+FLAGS = ["-O3", "-march=native", "-fPIC", "-shared", "-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd"]
+COUNT, POINTER = ctypes.c_long, ctypes.c_void_p
+SIGNATURES = {
+    "lstm_forward": (2, 6, None),
+    "lstm_backward": (2, 6, None),
+    "attend_forward": (4, 8, ctypes.c_float),
+    "attend_backward": (4, 13, None),
+    "read_and_move": (5, 16, ctypes.c_float),
+}  # counts, then pointers, then what is returned
+
+
+@cache
+def library() -> ctypes.CDLL | None:
+    compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    if os.environ.get("REGARD_KERNELS") == "0" or compiler is None:
+        return None
+    try:
+        loaded = ctypes.CDLL(str(_compiled(compiler)))
+    except (OSError, subprocess.SubprocessError) as error:
+        logger.debug("kernels.c was not compiled, torch does its work: %s", error)
+        return None
+    for name, (counts, pointers, returned) in SIGNATURES.items():
+        function = getattr(loaded, name)
+        function.argtypes, function.restype = [COUNT] * counts + [POINTER] * pointers, returned
+    return loaded
+
+
+def address(tensor: Tensor | None) -> int | None:
+    """Of a tensor's first number, as the kernels want it; they know no strides."""
+    if tensor is None:
+        return None
+    assert tensor.is_contiguous()
+    return tensor.data_ptr()
+
+
+def _compiled(compiler: str) -> Path:
+    source = resources.files("regard.fast").joinpath("kernels.c").read_bytes()
+    made_of = [source, *map(str.encode, [compiler, *FLAGS, platform.platform(), _processor()])]
+    name = f"kernels-{hashlib.blake2b(b'|'.join(made_of), digest_size=8).hexdigest()}.so"
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "regard"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    target = folder / name
+    if not target.exists():
+        with tempfile.TemporaryDirectory(dir=folder) as work:
+            made = Path(work) / name
+            command = [compiler, *FLAGS, "-x", "c", "-", "-o", str(made)]
+            subprocess.run(command, input=source, check=True, capture_output=True, timeout=60)
+            os.replace(made, target)
+    return target
+
+
+def _processor() -> str:
+    """What -march=native looked at: a home folder may be shared by unlike machines."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line for line in lines if line.startswith(("flags", "Features"))), "")

@@ -1,0 +1,125 @@
+"""A whole recurrence as one node of the graph: h_t = LSTM(drive_t, h_{t-1}) for all t.
+
+Every step writes into its place of buffers made before the loop, so the weight's gradient is one product of two of them
+after it, and nothing is stacked, split or added up by autograd.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+
+from regard.fast.gates import gru, lstm
+from regard.fast.gathering import product, share
+from regard.fast.kernels import address, library
+
+
+def run_layer(loop: nn.RNNBase, vectors: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+    """What torch's packed loop computes: values (B, S, D·H), zero on padding, and last states (B, D·H).
+
+    For the second direction each sequence is turned around by its own length, so no loop needs a mask: what is computed
+    beyond a sequence's end is not read by anything before it.
+    """
+    places = torch.arange(vectors.size(1), device=vectors.device)  # (S,)
+    real = places < lengths[:, None]  # (B, S)
+    turned = torch.where(real, lengths[:, None] - 1 - places, places)  # (B, S)  its own inverse
+    values, last = [], []
+    for direction, (weight, recurrence, bias, past_bias) in enumerate(loop.all_weights):
+        inputs = (_take(vectors, turned) if direction else vectors).transpose(0, 1)  # (S, B, I)
+        states = _states(loop.mode, inputs, weight, recurrence, bias, past_bias)  # (S, B, H)
+        last.append(states[lengths - 1, torch.arange(len(lengths))])  # (B, H)
+        ahead = states.transpose(0, 1)  # (B, S, H)
+        values.append(_take(ahead, turned) if direction else ahead)
+    return torch.cat(values, -1) * real[:, :, None], torch.cat(last, -1)
+
+
+def _take(sequences: Tensor, places: Tensor) -> Tensor:
+    return sequences.gather(1, places[:, :, None].expand(-1, -1, sequences.size(-1)))  # (B, S, …)
+
+
+def _states(mode: str, inputs: Tensor, weight: Tensor, recurrence: Tensor, bias: Tensor, past_bias: Tensor) -> Tensor:
+    """h_1 … h_S (S, B, H) of torch's cells, from a first state of zero"""
+    first = inputs.new_zeros(inputs.size(1), recurrence.size(1))  # (B, H)
+    if mode == "LSTM":
+        return lstm_states(nn.functional.linear(inputs, weight, bias + past_bias), recurrence, first, first)[0]
+    shared, state, states = share(recurrence, past_bias), first, []
+    for drive in nn.functional.linear(inputs, weight, bias).unbind(0):
+        gated = mode == "GRU"
+        state = gru(drive, product(state, shared), state) if gated else product(state, shared, drive).tanh()
+        states.append(state)
+    return torch.stack(states)
+
+
+def lstm_states(drives: Tensor, recurrence: Tensor, state: Tensor, carry: Tensor) -> tuple[Tensor, Tensor]:
+    """drive_t = W x_t + all biases (T, B, G), U (G, H), s_0 and c_0 (B, H) -> s_1 … s_T (T, B, H) and c_T (B, H)"""
+    if drives.dtype == torch.float32 and library() is not None:
+        states, last = _LSTMStates.apply(drives, recurrence, state, carry)
+        return states, last
+    shared, states = share(recurrence, None), []
+    for drive in drives.unbind(0):
+        state, carry = lstm(product(state, shared, drive), carry)
+        states.append(state)
+    return torch.stack(states), carry
+
+
+class LSTMTape:
+    """The buffers of one layer's loop: what the backward pass needs of every step."""
+
+    def __init__(self, steps: int, state: Tensor, carry: Tensor):
+        rows, size = state.shape
+        self.states, self.carries = (state.new_empty(steps + 1, rows, size) for _ in range(2))
+        self.states[0], self.carries[0] = state, carry
+        self.squashed = state.new_empty(steps, rows, size)
+        self.gates = state.new_empty(steps, rows, 4 * size)
+
+    @property
+    def tensors(self) -> tuple[Tensor, ...]:
+        return self.states, self.carries, self.squashed, self.gates
+
+    @classmethod
+    def of(cls, tensors: tuple[Tensor, ...]) -> "LSTMTape":
+        tape = cls.__new__(cls)
+        tape.states, tape.carries, tape.squashed, tape.gates = tensors
+        return tape
+
+    def forward(self, step: int, driven: Tensor) -> None:
+        """From W x_t + U s_{t-1} + b (B, G) to s_t and c_t, which are the tape's `step + 1`."""
+        tensors = (driven, self.carries[step], self.gates[step], self.states[step + 1], self.carries[step + 1])
+        compiled = library()
+        assert compiled is not None
+        compiled.lstm_forward(*driven.shape[:1], self.states.size(-1), *map(address, (*tensors, self.squashed[step])))
+
+    def backward(self, step: int, into_state: Tensor, into_carry: Tensor, into_gates: Tensor) -> None:
+        """ds_t and dc_t (B, H) to into_gates (B, G); dc_{t-1} replaces dc_t."""
+        tensors = (self.gates[step], self.carries[step], self.squashed[step], into_state, into_carry, into_gates)
+        compiled = library()
+        assert compiled is not None
+        compiled.lstm_backward(*into_state.shape, *map(address, tensors))
+
+
+class _LSTMStates(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, drives: Tensor, recurrence: Tensor, state: Tensor, carry: Tensor) -> tuple[Tensor, Tensor]:
+        tape = LSTMTape(len(drives), state, carry)
+        driven = drives.new_empty(drives.shape[1:])
+        for step, drive in enumerate(drives):
+            torch.addmm(drive, tape.states[step], recurrence.t(), out=driven)
+            tape.forward(step, driven)
+        ctx.save_for_backward(recurrence, *tape.tensors)
+        return tape.states[1:], tape.carries[-1].clone()
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, into_states: Tensor, into_last: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        recurrence, *tensors = ctx.saved_tensors
+        tape = LSTMTape.of(tuple(tensors))
+        into_drives = torch.empty_like(tape.gates)
+        into_carry, past = into_last.clone(memory_format=torch.contiguous_format), torch.zeros_like(tape.carries[0])
+        into_state = torch.empty_like(past)
+        for step in reversed(range(len(into_drives))):
+            torch.add(into_states[step], past, out=into_state)
+            tape.backward(step, into_state, into_carry, into_drives[step])
+            torch.mm(into_drives[step], recurrence, out=past)
+        into_recurrence = into_drives.flatten(0, 1).t() @ tape.states[:-1].flatten(0, 1)
+        return into_drives, into_recurrence, past, into_carry

@@ -1,0 +1,67 @@
+"""The library is compiled where it can be, and its absence is no error."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from regard.fast import kernels
+from regard.fast.gates import gru, lstm
+
+
+@pytest.fixture(autouse=True)
+def anew(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    kernels.library.cache_clear()
+    yield
+    kernels.library.cache_clear()
+
+
+def test_no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", "/nowhere/cc")
+    assert kernels.library() is None
+
+
+def test_a_compiler_that_fails(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    broken = tmp_path / "cc"
+    broken.write_text("#!/bin/sh\nexit 1\n")
+    broken.chmod(0o755)
+    monkeypatch.setenv("CC", str(broken))
+    assert kernels.library() is None
+
+
+def test_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REGARD_KERNELS", "0")
+    assert kernels.library() is None
+
+
+def test_a_cache_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert kernels.library() is None
+
+
+def test_compiled_once(tmp_path: Path) -> None:
+    if kernels.library() is None:
+        pytest.skip("this machine has no C compiler")
+    (made,) = (tmp_path / "regard").iterdir()
+    written = made.stat().st_mtime_ns
+    kernels.library.cache_clear()
+    assert kernels.library() is not None
+    assert made.stat().st_mtime_ns == written
+
+
+@pytest.mark.parametrize("size", [1, 7, 64])
+def test_gates_far_out_stay_numbers(size: int) -> None:
+    """σ and tanh at ±1e4 and beyond are 0, ±1 and have no gradient."""
+    driven = torch.tensor([-1e30, -1e4, -90.0, 0.0, 90.0, 1e4, 1e30])[:, None].expand(-1, 4 * size).clone()
+    driven.requires_grad_()
+    state, carry = lstm(driven, torch.ones(7, size))
+    wanted = torch.tensor([0.0, 0.0, 0.0, 0.5, 2.0, 2.0, 2.0])[:, None].expand(-1, size)
+    torch.testing.assert_close(carry, wanted, atol=1e-6, rtol=0)
+    (state.sum() + carry.sum()).backward()
+    assert driven.grad is not None
+    assert driven.grad.isfinite().all()
+    recurred = torch.zeros(7, 3 * size)
+    assert gru(driven.detach()[:, : 3 * size].clone(), recurred, torch.ones(7, size)).isfinite().all()

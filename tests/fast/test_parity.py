@@ -1,0 +1,160 @@
+"""The fast spelling equals the plain one, which is the reference, in outputs, weights, gradients and answers.
+
+Once with kernels.c and once without a compiler; in float32, since that is what the kernels know.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from regard.cells import CELLS
+from regard.fast import attend, gates, kernels, reading, recurrence
+from regard.fast.switch import plain
+from regard.model import EncoderDecoder
+from regard.recipe import Search
+from regard.tasks.sequence import Request, answer, batch, encode, loss
+from tests.tiny import ATTENTIONS, CODEC, EXAMPLES, model
+
+SCORES = ("dot", "scaled", "projected", "bilinear", "additive", "mlp")
+DECODERS: dict[str, dict[str, Any]] = {
+    "reads, then moves": {},
+    "moves, then reads": {"query": "current"},
+    "feeds": {"input_feeding": True},
+    "layers": {"encoder_layers": 2, "decoder_layers": 3},
+    "residual layers": {"decoder_layers": 2, "residual": True},
+    "maxout": {"output": "maxout"},
+    "one direction": {"bidirectional": False},
+}
+
+
+@pytest.fixture(params=["kernels", "torch"], autouse=True)
+def spelling(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "torch":
+        for module in (attend, gates, recurrence):
+            monkeypatch.setattr(module, "library", lambda: None)
+    elif kernels.library() is None:
+        pytest.skip("this machine has no C compiler")
+
+
+@dataclass
+class Outcome:
+    logits: Tensor
+    weights: Tensor
+    gradients: dict[str, Tensor]
+
+
+def outcome(made: EncoderDecoder) -> Outcome:
+    """Of one batch with sources and targets of many lengths; the weights also take part in the loss."""
+    made.zero_grad()
+    examples = batch(encode(CODEC, EXAMPLES), list(range(len(EXAMPLES))))
+    decoded = made(examples.source, examples.target.data[:, :-1])
+    (loss(made, examples, smoothing=0.1).total + decoded.weights.square().sum()).backward()
+    gradients = {name: weight.grad for name, weight in made.named_parameters() if weight.grad is not None}
+    return Outcome(decoded.logits, decoded.weights, gradients)
+
+
+def check(**options: Any) -> None:
+    made = model(std=0.3, **options).float()
+    fast = outcome(made)
+    with plain():
+        reference = outcome(made)
+    torch.testing.assert_close(fast.logits, reference.logits, atol=1e-5, rtol=0)
+    torch.testing.assert_close(fast.weights, reference.weights, atol=1e-5, rtol=0)
+    assert fast.gradients.keys() == reference.gradients.keys()
+    for name, gradient in reference.gradients.items():
+        torch.testing.assert_close(fast.gradients[name], gradient, atol=1e-5, rtol=1e-4, msg=name)
+
+
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("cell", CELLS)
+def test_every_score_and_cell(cell: str, score: str) -> None:
+    check(cell=cell, score=score)
+
+
+@pytest.mark.parametrize("name", ATTENTIONS)
+def test_every_attention(name: str) -> None:
+    check(**ATTENTIONS[name])
+
+
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("name", DECODERS)
+def test_every_decoder(name: str, cell: str) -> None:
+    check(cell=cell, **DECODERS[name])
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+@pytest.mark.parametrize("name", DECODERS)
+def test_answers(name: str, beam: int) -> None:
+    made = model(std=0.5, **DECODERS[name]).float()
+    request = Request(Search(beam=beam), nbest=beam)
+    numbers = list(range(len(EXAMPLES)))
+    fast = answer([made], CODEC, EXAMPLES, request, numbers)
+    with plain():
+        reference = answer([made], CODEC, EXAMPLES, request, numbers)
+    for one, other in zip(fast, reference, strict=True):
+        assert [each.output for each in one.nbest] == [each.output for each in other.nbest]
+        for each, same in zip(one.nbest, other.nbest, strict=True):
+            assert each.score == pytest.approx(same.score, abs=1e-5)
+            assert each.attention == pytest.approx(same.attention, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ["reads, then moves", "moves, then reads", "layers"])
+@pytest.mark.parametrize("size", [5.0, 12.0, 30.0])
+def test_far_queries_and_keys(name: str, size: float) -> None:
+    """Beyond the exponentials' reach the plain tanh takes over; up to there nothing overflows."""
+    made = model(std=0.3, **DECODERS[name]).float()
+    with torch.no_grad():
+        score = made.decoder.attention.score  # type: ignore[attr-defined]
+        score.W.weight.mul_(size)
+        score.U.weight.mul_(size)
+    examples = batch(encode(CODEC, EXAMPLES), list(range(len(EXAMPLES))))
+    inputs = (examples.source, examples.target.data[:, :-1])
+    fast = made(*inputs)
+    with plain():
+        reference = made(*inputs)
+    assert fast.logits.isfinite().all()
+    torch.testing.assert_close(fast.logits, reference.logits, atol=1e-5, rtol=0)
+    request = Request(Search(beam=3))
+    answers = answer([made], CODEC, EXAMPLES, request, list(range(len(EXAMPLES))))
+    with plain():
+        wanted = answer([made], CODEC, EXAMPLES, request, list(range(len(EXAMPLES))))
+    assert [one.output for one in answers] == [one.output for one in wanted]
+
+
+def test_a_source_with_nothing_to_read_has_no_weights_and_no_gradient() -> None:
+    made = model(std=0.3).float()
+    encoded = made.encode(batch(encode(CODEC, EXAMPLES), [0, 1]).source)
+    blind = encoded._replace(mask=torch.zeros_like(encoded.mask))
+    decoded = made.decoder(torch.tensor([[2, 5], [2, 6]]), blind)
+    assert (decoded.weights == 0).all()
+    decoded.logits.sum().backward()
+    score = made.decoder.attention.score  # type: ignore[attr-defined]
+    assert (score.v.weight.grad == 0).all()
+
+
+def test_dropout_between_layers_is_drawn_and_scaled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The node of the whole loop gets masks like any other layer: with a fixed one both spellings agree."""
+    made = model(std=0.3, decoder_layers=2).float()
+    noise = torch.tensor([0.0, 2.0, 2.0, 0.0, 2.0, 2.0])  # (H,)
+    monkeypatch.setattr(made.decoder.dropout, "fresh", lambda like: noise.expand_as(like).contiguous())  # type: ignore[attr-defined]
+    monkeypatch.setattr(
+        made.decoder.dropout, "forward", lambda x, _=None: x * noise if x.size(-1) == 6 and x.dim() == 2 else x
+    )  # type: ignore[attr-defined]
+    fast = outcome(made)
+    with plain():
+        reference = outcome(made)
+    torch.testing.assert_close(fast.logits, reference.logits, atol=1e-5, rtol=0)
+    for name, gradient in reference.gradients.items():
+        torch.testing.assert_close(fast.gradients[name], gradient, atol=1e-5, rtol=1e-4, msg=name)
+
+
+def test_the_loop_is_one_node(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That the fast spelling is taken at all, where it should be."""
+    taken: list[str] = []
+    original = reading.read_all
+    monkeypatch.setattr("regard.decoders.recurrent.read_all", lambda *given: (taken.append("all"), original(*given))[1])
+    outcome(model(std=0.3).float())
+    assert bool(taken) == (attend.library() is not None)
