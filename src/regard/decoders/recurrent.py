@@ -6,7 +6,8 @@ from typing import Any, NamedTuple, Protocol, cast
 import torch
 from torch import Tensor, nn
 
-from regard.attention.memory import Encoded, Mechanism, Trace
+from regard.attention.memory import Encoded, Mechanism, Memory, Trace
+from regard.attention.multihead import MultiHead
 from regard.attention.score import AdditiveScore
 from regard.attention.soft import Attention
 from regard.cells import CellState, LSTMCell, make_cells
@@ -16,7 +17,10 @@ from regard.dropout import Dropout, Noise
 from regard.fast.decoding import Arranged, Quick
 from regard.fast.gathering import Repeated, gathered
 from regard.fast.reading import Upper, read_all
+from regard.fast.recurrence import lstm_states
 from regard.fast.switch import wanted
+
+COMPARED = 1 << 22  # numbers in the comparisons of queries with keys that are made at once
 
 
 class Step(NamedTuple):
@@ -163,16 +167,48 @@ class RecurrentDecoder(nn.Module):
             torch.stack(fed, 1) if fed else None,
         )
 
+    def _bare(self) -> bool:
+        """Nothing but LSTM layers: what the fast loops know."""
+        lstm = all(isinstance(cell, LSTMCell) for cell in self.cells)
+        return lstm and self.feed_drive is None and not self.residual
+
     def _reads_then_moves(self, memory: Any) -> bool:
         """Whether this is the kind of decoder that fast.reading and fast.decoding spell out."""
-        lstm = self.context_drive is not None and all(isinstance(cell, LSTMCell) for cell in self.cells)
-        bare = self.feed_drive is None and not self.residual
-        return lstm and bare and isinstance(self.attention, Attention) and self.attention.reads_in_one_pass(memory)
+        reads = self.context_drive is not None and isinstance(self.attention, Attention)
+        return reads and self._bare() and cast(Attention, self.attention).reads_in_one_pass(memory)
 
     def _at_once(self, words: Tensor, state: State, memory: Any) -> Unrolled | None:
         """The same with the loop inside one node of the graph, where such a node has been written."""
-        if not (wanted(words) and state.noise.readout is None and self._reads_then_moves(memory)):
+        if not (wanted(words) and state.noise.readout is None):
             return None
+        if self._reads_then_moves(memory):
+            return self._read_then_move(words, state, memory)
+        waits = self.attention.looks_back or (self.context_drive is not None and self.attention.attends)
+        return None if waits or not self._bare() else self._move_then_read(words, state, memory)
+
+    def _move_then_read(self, words: Tensor, state: State, memory: Any) -> Unrolled:
+        """Where no state waits for what attention reads, all states come first, then all readings."""
+        vectors = words.transpose(0, 1)  # (T, B, E)
+        layers = zip(cast("Sequence[LSTMCell]", self.cells), state.layers, strict=True)
+        for number, (cell, (first, carry)) in enumerate(layers):
+            bias = cell.W.bias + cell.U.bias  # (G,)
+            inputs = self.dropout(vectors) if number else vectors  # (T, B, E or H)
+            drives = nn.functional.linear(inputs, cell.W.weight, bias)  # (T, B, G)
+            if number == 0 and self.context_drive is not None:  # the same context at every step
+                drives = drives + self.context_drive(self.attention(first[:, None], memory).context[:, 0])
+            vectors, _ = lstm_states(drives, cell.U.weight, first, carry)  # (T, B, H)
+        states = vectors.transpose(0, 1)  # (B, T, H)
+        read = [self.attention(some, memory) for some in torch.split(states, self._steps_at_once(states, memory), 1)]
+        contexts, weights = (torch.cat(parts, 1) for parts in zip(*read, strict=True))
+        return Unrolled(states, contexts, weights, None)
+
+    def _steps_at_once(self, states: Tensor, memory: Any) -> int:
+        """How many queries may be compared at once, if a comparison may be as wide as the state."""
+        one = memory[0] if isinstance(self.attention, MultiHead) else memory
+        places = one.mask.size(1) if isinstance(one, Memory) else 1
+        return max(1, COMPARED // (len(states) * places * states.size(-1)))
+
+    def _read_then_move(self, words: Tensor, state: State, memory: Any) -> Unrolled | None:
         attention, cells = cast(Attention, self.attention), cast("Sequence[LSTMCell]", self.cells)
         score, context_drive = cast(AdditiveScore, attention.score), cast(Repeated, self.context_drive)
         biases = [cell.W.bias + cell.U.bias for cell in cells]
