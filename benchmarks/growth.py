@@ -88,7 +88,7 @@ def _measure(source: int, target: int, symbols: int, batch: int, attention: str)
 
     sizes = dict.fromkeys(("embed", "hidden", "compare", "readout"), SIZE)
     torch.manual_seed(0)
-    model = sequence.build(Codec, Model(attention=attention, dropout=0.0, **sizes))  # type: ignore[arg-type]
+    model = sequence.build(Codec, Model(attention=attention, dropout=0.0, **sizes))
     optimiser = torch.optim.Adam(model.parameters(), fused=True)
     pairs = [torch.randint(4, symbols, (batch, length)) for length in (source, target)]
     given = Batch(*(Padded(one, torch.full((batch,), one.size(1))) for one in pairs), list(range(batch)))

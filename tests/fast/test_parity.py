@@ -107,7 +107,7 @@ def test_far_queries_and_keys(name: str, size: float) -> None:
     """Beyond the exponentials' reach the plain tanh takes over; up to there nothing overflows."""
     made = model(std=0.3, **DECODERS[name]).float()
     with torch.no_grad():
-        score = made.decoder.attention.score  # type: ignore[attr-defined]
+        score = made.decoder.attention.score
         score.W.weight.mul_(size)
         score.U.weight.mul_(size)
     examples = batch(encode(CODEC, EXAMPLES), list(range(len(EXAMPLES))))
@@ -131,7 +131,7 @@ def test_a_source_with_nothing_to_read_has_no_weights_and_no_gradient() -> None:
     decoded = made.decoder(torch.tensor([[2, 5], [2, 6]]), blind)
     assert (decoded.weights == 0).all()
     decoded.logits.sum().backward()
-    score = made.decoder.attention.score  # type: ignore[attr-defined]
+    score = made.decoder.attention.score
     assert (score.v.weight.grad == 0).all()
 
 
@@ -139,10 +139,10 @@ def test_dropout_between_layers_is_drawn_and_scaled(monkeypatch: pytest.MonkeyPa
     """The node of the whole loop gets masks like any other layer: with a fixed one both spellings agree."""
     made = model(std=0.3, decoder_layers=2).float()
     noise = torch.tensor([0.0, 2.0, 2.0, 0.0, 2.0, 2.0])  # (H,)
-    monkeypatch.setattr(made.decoder.dropout, "fresh", lambda like: noise.expand_as(like).contiguous())  # type: ignore[attr-defined]
+    monkeypatch.setattr(made.decoder.dropout, "fresh", lambda like: noise.expand_as(like).contiguous())
     monkeypatch.setattr(
         made.decoder.dropout, "forward", lambda x, _=None: x * noise if x.size(-1) == 6 and x.dim() == 2 else x
-    )  # type: ignore[attr-defined]
+    )
     fast = outcome(made)
     with plain():
         reference = outcome(made)
@@ -158,3 +158,18 @@ def test_the_loop_is_one_node(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("regard.decoders.recurrent.read_all", lambda *given: (taken.append("all"), original(*given))[1])
     outcome(model(std=0.3).float())
     assert bool(taken) == (attend.library() is not None)
+
+
+def test_answers_follow_the_weights() -> None:
+    """What search arranges of the weights is kept from call to call, but not beyond a change of them."""
+    made, request, numbers = model(std=0.5).float(), Request(Search(beam=1)), list(range(len(EXAMPLES)))
+    before = answer([made], CODEC, EXAMPLES, request, numbers)
+    for name in ("words.weight", "cells.0.W.bias", "context_drive.weight", "attention.score.W.weight"):
+        with torch.no_grad():
+            made.decoder.get_parameter(name).mul_(-1.5)
+        fast = answer([made], CODEC, EXAMPLES, request, numbers)
+        with plain():
+            reference = answer([made], CODEC, EXAMPLES, request, numbers)
+        assert [one.score for one in fast] == pytest.approx([one.score for one in reference], abs=1e-5)
+        assert [one.score for one in fast] != pytest.approx([one.score for one in before], abs=1e-5)
+        before = fast

@@ -26,8 +26,8 @@ UPDATES = 6 * EPOCHS
 
 
 def once_more(run: Callable[[Path], None], folder: Path) -> Path:
-    """gloo sometimes aborts a process at its very end (pytorch issue 190489), and once in some fifty groups the
-    processes wait for each other for ever: one more try, in another folder."""
+    """gloo sometimes aborts a process at its very end (pytorch issue 190489), and once its processes were seen to wait
+    for each other for ever: one more try, in another folder."""
     try:
         run(folder)
     except groups.Failed as failed:

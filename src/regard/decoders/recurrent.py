@@ -247,7 +247,7 @@ class RecurrentDecoder(nn.Module):
         return QuickStep(self, Quick(memory.values, memory.keys, memory.mask, self._arranged))
 
     def _recur(self, drive: Tensor, word: Tensor, state: State, memory: Any) -> Recurred:
-        """The only place where a time step of this decoder is written."""
+        """A time step of this decoder: the reference for what fast.reading and fast.decoding spell out again."""
         attended = None
         if self.context_drive is not None:
             attended = self.attention(self._top(state.layers)[:, None], memory, state.trace)

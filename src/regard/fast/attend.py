@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from regard.fast.energy import REACH, Grown
-from regard.fast.kernels import address, library
+from regard.fast.kernels import address, library, loaded
 
 Gradients = list[tuple[Tensor, Tensor]]  # of keys and values, once the backward pass has begun
 
@@ -52,8 +52,7 @@ class _Attend(torch.autograd.Function):
         raised, weights = torch.empty_like(query), query.new_empty(rows, places)
         context = query.new_empty(rows, width)
         tensors = (query, power, v, values, mask, raised, weights, context)
-        kernels = library()
-        assert kernels is not None
+        kernels = loaded()
         if kernels.attend_forward(rows, places, size, width, *map(address, tensors)) > REACH:
             raise OutOfReach
         ctx.save_for_backward(power, v, values, mask, raised, weights)
@@ -75,8 +74,7 @@ class _Attend(torch.autograd.Function):
         slopes, into_query, into_v = power.new_empty(places), torch.empty_like(raised), torch.zeros_like(v)
         given = (into_weights if into_weights is None else into_weights.contiguous(), into_context.contiguous())
         tensors = (power, v, values, mask, raised, weights, *given, slopes, into_query, into_keys, into_values, into_v)
-        kernels = library()
-        assert kernels is not None
+        kernels = loaded()
         kernels.attend_backward(rows, places, size, width, *map(address, tensors))
         return into_query, None, None, into_v, None, None, None
 

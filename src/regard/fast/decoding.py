@@ -12,7 +12,7 @@ from torch import Tensor
 
 from regard.fast.attend import OutOfReach
 from regard.fast.energy import REACH, Grown
-from regard.fast.kernels import address, library
+from regard.fast.kernels import address, loaded
 
 TABLE = 2048  # a larger vocabulary is looked up and multiplied step by step
 
@@ -61,8 +61,7 @@ class Quick:
         raised, gates = state.new_empty(max(size, hidden)), state.new_empty(4 * hidden)
         read = (joined, self.power, fixed.v, self.values, self.driven, self.mask, table, carry.contiguous())
         written = (raised, gates, weights, context, moved, after)
-        kernels = library()
-        assert kernels is not None
+        kernels = loaded()
         numbers = (rows, places, size, width, hidden)
         if (
             kernels.read_and_move(

@@ -19,8 +19,8 @@ from regard.fast.switch import wanted
 class Shared(NamedTuple):
     """A weight for the length of one loop."""
 
-    weight: Tensor  # (O, I), or (D, O, I) for D loops side by side
-    bias: Tensor | None  # (O,) or (D, O)
+    weight: Tensor  # (O, I)
+    bias: Tensor | None  # (O,)
     store: list[tuple[Tensor, Tensor]]  # x_t and dy_t of every step
 
 
@@ -31,7 +31,7 @@ def share(weight: Tensor, bias: Tensor | None) -> Shared:
 
 
 def product(inputs: Tensor, shared: Shared, onto: Tensor | None = None) -> Tensor:
-    """W x + b + onto            (…, I) -> (…, O); (D, B, I) -> (D, B, O)"""
+    """W x + b + onto            (…, I) -> (…, O)"""
     result: Tensor = _Product.apply(inputs, shared.weight, shared.bias, onto, shared.store)
     return result
 
@@ -79,10 +79,10 @@ class _Share(torch.autograd.Function):
     def backward(ctx: Any, *_: Tensor | None) -> Any:
         if not ctx.store:
             return None, None, None
-        inputs, gradients = (torch.cat(all_steps, -2) for all_steps in zip(*ctx.store, strict=True))
+        inputs, gradients = (torch.cat(all_steps) for all_steps in zip(*ctx.store, strict=True))
         ctx.store.clear()
-        into_weight = gradients.mT @ inputs if ctx.needs_input_grad[0] else None  # (O, I)
-        into_bias = gradients.sum(-2) if ctx.needs_input_grad[1] else None  # (O,)
+        into_weight = gradients.t() @ inputs if ctx.needs_input_grad[0] else None  # (O, I)
+        into_bias = gradients.sum(0) if ctx.needs_input_grad[1] else None  # (O,)
         return into_weight, into_bias, None
 
 
@@ -93,20 +93,19 @@ class _Product(torch.autograd.Function):
     ) -> Tensor:
         ctx.save_for_backward(inputs, weight)
         ctx.store = store
-        if weight.dim() == 2:
-            flat = inputs.reshape(-1, inputs.size(-1))  # (M, I)
-            if onto is None:
-                return nn.functional.linear(inputs, weight, bias)
-            result = torch.addmm(onto.reshape(-1, onto.size(-1)), flat, weight.t()).view(onto.shape)
-            return result if bias is None else result.add_(bias)
-        result = torch.bmm(inputs, weight.mT) if onto is None else torch.baddbmm(onto, inputs, weight.mT)
-        return result if bias is None else result.add_(bias[:, None])
+        if onto is None:
+            return nn.functional.linear(inputs, weight, bias)
+        result = torch.addmm(_flat(onto), _flat(inputs), weight.t()).view(onto.shape)
+        return result if bias is None else result.add_(bias)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> Any:
         inputs, weight = ctx.saved_tensors
-        flat = (-1,) if weight.dim() == 2 else (len(weight), -1)
-        ctx.store.append((inputs.reshape(*flat, inputs.size(-1)), gradient.reshape(*flat, gradient.size(-1))))
+        ctx.store.append((_flat(inputs), _flat(gradient)))
         into_inputs = gradient @ weight if ctx.needs_input_grad[0] else None
         return into_inputs, None, None, gradient if ctx.needs_input_grad[3] else None, None
+
+
+def _flat(vectors: Tensor) -> Tensor:
+    return vectors.reshape(-1, vectors.size(-1))  # (M, …)

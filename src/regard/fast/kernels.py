@@ -44,6 +44,13 @@ def library() -> ctypes.CDLL | None:
     return loaded
 
 
+def loaded() -> ctypes.CDLL:
+    """The library, for those who have asked whether there is one."""
+    found = library()
+    assert found is not None
+    return found
+
+
 def address(tensor: Tensor | None) -> int | None:
     """Of a tensor's first number, as the kernels want it; they know no strides."""
     if tensor is None:

@@ -13,7 +13,7 @@ from torch.autograd.function import once_differentiable
 
 from regard.fast.attend import OutOfReach
 from regard.fast.energy import REACH, Grown
-from regard.fast.kernels import address, library
+from regard.fast.kernels import address, loaded
 from regard.fast.recurrence import LSTMTape
 
 
@@ -81,8 +81,7 @@ class _ReadAll(torch.autograd.Function):
         raised, weights = drives.new_empty(steps, rows, size), drives.new_empty(steps, rows, places)
         contexts, compared = drives.new_empty(steps, rows, width), drives.new_empty(rows, size)
         driven = drives.new_empty(drives.shape[1:])
-        kernels = library()
-        assert kernels is not None
+        kernels = loaded()
         for step, drive in enumerate(drives):
             torch.mm(tapes[-1].states[step], query.t(), out=compared)
             tensors = (compared, power, v, values, mask, raised[step], weights[step], contexts[step])
@@ -119,8 +118,7 @@ class _ReadAll(torch.autograd.Function):
         pasts = [torch.zeros_like(tape.states[0]) for tape in tapes]  # what the step after says about s_t
         carries = [torch.zeros_like(past) for past in pasts]
         given = into_weights.contiguous() if into_weights is not None else None
-        kernels = library()
-        assert kernels is not None
+        kernels = loaded()
         for step in reversed(range(steps)):
             if into_states is not None:
                 pasts[-1] += into_states[step]

@@ -12,7 +12,7 @@ from torch.autograd.function import once_differentiable
 
 from regard.fast.gates import gru, lstm
 from regard.fast.gathering import product, share
-from regard.fast.kernels import address, library
+from regard.fast.kernels import address, library, loaded
 
 
 def run_layer(loop: nn.RNNBase, vectors: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
@@ -86,15 +86,13 @@ class LSTMTape:
     def forward(self, step: int, driven: Tensor) -> None:
         """From W x_t + U s_{t-1} + b (B, G) to s_t and c_t, which are the tape's `step + 1`."""
         tensors = (driven, self.carries[step], self.gates[step], self.states[step + 1], self.carries[step + 1])
-        compiled = library()
-        assert compiled is not None
+        compiled = loaded()
         compiled.lstm_forward(*driven.shape[:1], self.states.size(-1), *map(address, (*tensors, self.squashed[step])))
 
     def backward(self, step: int, into_state: Tensor, into_carry: Tensor, into_gates: Tensor) -> None:
         """ds_t and dc_t (B, H) to into_gates (B, G); dc_{t-1} replaces dc_t."""
         tensors = (self.gates[step], self.carries[step], self.squashed[step], into_state, into_carry, into_gates)
-        compiled = library()
-        assert compiled is not None
+        compiled = loaded()
         compiled.lstm_backward(*into_state.shape, *map(address, tensors))
 
 
