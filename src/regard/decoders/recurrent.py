@@ -11,9 +11,10 @@ from regard.attention.multihead import MultiHead
 from regard.attention.score import AdditiveScore
 from regard.attention.soft import Attention
 from regard.cells import CellState, LSTMCell, make_cells
-from regard.decoders.output import Output
+from regard.decoders.output import AttentionalOutput, Output
 from regard.decoders.start import Layers, Start
 from regard.dropout import Dropout, Noise
+from regard.fast.alone import Walked, walk_alone
 from regard.fast.decoding import Arranged, Quick
 from regard.fast.gathering import Repeated, gathered
 from regard.fast.reading import Upper, read_all
@@ -297,3 +298,11 @@ class QuickStep:
             layers.append(cell(cell.drive(layers[-1][0]), past))
         readout = decoder.output.readout(layers[-1][0], context, decoder.words(tokens))  # (R, R)
         return Step(decoder.output.logits(readout), state._replace(layers=tuple(layers)), weights)
+
+    def walk(self, state: State, begin: int, end: int, forbidden: tuple[int, ...], most: int) -> Walked | None:
+        """The likeliest symbol again and again, for one source, where that has been spelt out as one loop."""
+        output = self.decoder.output
+        if len(state.layers) > 1 or not isinstance(output, AttentionalOutput):
+            return None
+        first, carry = state.layers[0]
+        return walk_alone(self.first, first, carry, output.W_c, output.O, begin, end, forbidden, most)

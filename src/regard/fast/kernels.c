@@ -156,6 +156,90 @@ number read_and_move(long rows, long places, long size, long width, long hidden,
     return farthest;
 }
 
+/* W x + onto (0 is nothing), for one x: four rows at a time, so that no sum waits for the last multiplication */
+static void product(long rows, long size, const number *restrict W, const number *restrict x,
+                    const number *restrict onto, number *restrict sum) {
+    long row = 0;
+    for (; row + 4 <= rows; row += 4) {
+        const number *restrict w = W + row * size;
+        number a = 0, b = 0, c = 0, d = 0;
+#pragma omp simd reduction(+ : a, b, c, d)
+        for (long k = 0; k < size; k++) {
+            a += w[k] * x[k];
+            b += w[size + k] * x[k];
+            c += w[2 * size + k] * x[k];
+            d += w[3 * size + k] * x[k];
+        }
+        sum[row] = a, sum[row + 1] = b, sum[row + 2] = c, sum[row + 3] = d;
+    }
+    for (; row < rows; row++) {
+        number a = 0;
+#pragma omp simd reduction(+ : a)
+        for (long k = 0; k < size; k++) a += W[row * size + k] * x[k];
+        sum[row] = a;
+    }
+    if (onto)
+        for (row = 0; row < rows; row++) sum[row] += onto[row];
+}
+
+/* One direction of an LSTM over one sequence, from a state of zero: drives (places, 4H) are W x_j + b. Place j's state
+ * goes to states + j * width; `backwards` begins at the last place. room: 8H numbers. */
+void lstm_alone(long places, long size, long width, long backwards, const number *drives, const number *recurrence,
+                number *states, number *room) {
+    number *gates = room, *carry = room + 4 * size, *after = carry + size, *squashed = after + size;
+    number *state = squashed + size;
+    for (long k = 0; k < size; k++) carry[k] = state[k] = 0;
+    for (long step = 0; step < places; step++) {
+        long j = backwards ? places - 1 - step : step;
+        product(4 * size, size, recurrence, state, drives + j * 4 * size, gates);
+        lstm_row(size, gates, carry, gates, after, squashed, state);
+        for (long k = 0; k < size; k++) states[j * width + k] = state[k];
+        number *old = carry;
+        carry = after, after = old;
+    }
+}
+
+/* Greedy search for one source: read_and_move, then p(y) = softmax(O tanh(W_c [c; s] + b) + b'), then the likeliest
+ * symbol that is not `barred`, until `end` or `most` steps. Step t writes symbols[t], its row of weights, and what its
+ * log p is made of: likely[t] = z_y - max z and mass[t] = sum e^(z - max z). Powers as in read_and_move.
+ * room: A + 4H + max(A, H) + 4H + V + 3H + R + N numbers. Returns the steps taken, or -1 where a query is out of
+ * `reach` or a number is none: then only the plain search is right. */
+long greedy_alone(long most, long places, long size, long width, long hidden, long read, long count, long begin, long end,
+                  long reach, const number *joined, const number *powers, const number *v, const number *values,
+                  const number *driven, const uint8_t *mask, const number *table, const number *W_c, const number *b_c,
+                  const number *O, const number *b_o, const uint8_t *barred, const number *first, const number *carried,
+                  number *room, int64_t *symbols, number *weights, number *likely, number *mass) {
+    long wide = 4 * hidden;
+    number *both = room, *raised = both + size + wide, *gates = raised + (size > hidden ? size : hidden);
+    number *shown = gates + wide, *state = shown + width, *carry = state + hidden, *after = carry + hidden;
+    number *readout = after + hidden, *logits = readout + read;
+    const int64_t owner = 0;
+    int64_t symbol = begin;
+    for (long k = 0; k < hidden; k++) state[k] = first[k], carry[k] = carried[k];
+    for (long step = 0; step < most; step++) {
+        product(size + wide, hidden, joined, state, 0, both);
+        number far = read_and_move(1, places, size, width, hidden, &owner, &symbol, both, powers, v, values, driven, mask,
+                                   table, carry, raised, gates, weights + step * places, shown, state, after);
+        if (!(far <= reach)) return -1;
+        number *old = carry;
+        carry = after, after = old;
+        product(read, width + hidden, W_c, shown, b_c, readout); /* shown and state lie side by side: [c; s] */
+        for (long k = 0; k < read; k++) readout[k] = tangent(readout[k]);
+        product(count, read, O, readout, b_o, logits);
+        number highest = -3.4e38f, best = -3.4e38f, sum = 0;
+        symbol = -1;
+        for (long n = 0; n < count; n++) {
+            if (logits[n] > highest) highest = logits[n];
+            if (!barred[n] && logits[n] > best) best = logits[n], symbol = n;
+        }
+        for (long n = 0; n < count; n++) sum += power(logits[n] - highest);
+        if (symbol < 0 || !(sum >= 0)) return -1;
+        symbols[step] = symbol, likely[step] = best - highest, mass[step] = sum;
+        if (symbol == end) return step + 1;
+    }
+    return most;
+}
+
 /* The gradients of attend_forward; those of keys, values and v are added to what is there. */
 void attend_backward(long rows, long places, long size, long width, const number *restrict powers,
                      const number *restrict v, const number *restrict values, const uint8_t *restrict mask,

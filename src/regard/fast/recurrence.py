@@ -21,6 +21,8 @@ def run_layer(loop: nn.RNNBase, vectors: Tensor, lengths: Tensor) -> tuple[Tenso
     For the second direction each sequence is turned around by its own length, so no loop needs a mask: what is computed
     beyond a sequence's end is not read by anything before it.
     """
+    if len(vectors) == 1 and _answers_only(loop, vectors) and int(lengths[0]) == vectors.size(1):
+        return _run_alone(loop, vectors[0])
     places = torch.arange(vectors.size(1), device=vectors.device)  # (S,)
     real = places < lengths[:, None]  # (B, S)
     turned = torch.where(real, lengths[:, None] - 1 - places, places)  # (B, S)  its own inverse
@@ -32,6 +34,23 @@ def run_layer(loop: nn.RNNBase, vectors: Tensor, lengths: Tensor) -> tuple[Tenso
         ahead = states.transpose(0, 1)  # (B, S, H)
         values.append(_take(ahead, turned) if direction else ahead)
     return torch.cat(values, -1) * real[:, :, None], torch.cat(last, -1)
+
+
+def _answers_only(loop: nn.RNNBase, vectors: Tensor) -> bool:
+    learns = torch.is_grad_enabled()
+    return loop.mode == "LSTM" and not learns and vectors.dtype == torch.float32 and library() is not None
+
+
+def _run_alone(loop: nn.RNNBase, vectors: Tensor) -> tuple[Tensor, Tensor]:
+    """One sequence (S, I) and no gradients: calling a product costs more than such a product, so the loop is C's."""
+    places, size, width = len(vectors), loop.hidden_size, loop.hidden_size * len(loop.all_weights)
+    values, room = vectors.new_empty(places, width), vectors.new_empty(8 * size)
+    for direction, (weight, recurrence, bias, past_bias) in enumerate(loop.all_weights):
+        drives = torch.addmm(bias + past_bias, vectors, weight.t())  # (S, G)
+        tensors = (drives, recurrence, values[0, direction * size :], room)
+        loaded().lstm_alone(places, size, width, direction, *map(address, tensors))
+    last = [values[-1, :size], *([values[0, size:]] if len(loop.all_weights) > 1 else [])]
+    return values[None], torch.cat(last)[None]
 
 
 def _take(sequences: Tensor, places: Tensor) -> Tensor:
