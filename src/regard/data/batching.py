@@ -38,11 +38,10 @@ class Batch(NamedTuple):
 
 
 def pad(sequences: Sequence[Sequence[int]]) -> Padded:
-    lengths = torch.tensor([len(sequence) for sequence in sequences])
-    data = torch.zeros(len(sequences), int(lengths.max()), dtype=torch.long)  # PAD is 0
-    for row, sequence in enumerate(sequences):
-        data[row, : len(sequence)] = torch.as_tensor(sequence)
-    return Padded(data, lengths)
+    lengths = [len(sequence) for sequence in sequences]
+    longest = max(lengths)
+    rows = [[*sequence, *[0] * (longest - len(sequence))] for sequence in sequences]  # PAD is 0
+    return Padded(torch.tensor(rows, dtype=torch.long), torch.tensor(lengths))
 
 
 def collate(encodings: Sequence[Encoding], numbers: list[int]) -> Batch:
