@@ -2,7 +2,7 @@
 
 Reading order, the way data walks: errors, files, recipe, data, fast, attention, cells, dropout, losses, encoders,
 decoders, model, search, metrics, prediction, tasks, answering, likelihood, device, folder, run, card, training,
-pictures, export, loading, demo, console, cli. Each leans only on those before it.
+pictures, export, loading, demo, bench, console, cli. Each leans only on those before it.
 """
 
 from typing import TYPE_CHECKING, Any
