@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 SIZE = 256  # of embeddings, states and comparison
 USUAL = {"source": 40, "target": 40, "symbols": 1000, "batch": 16}
@@ -72,26 +72,41 @@ def _point(axis: str, at: int, model: str, threads: int) -> Point:
     return found
 
 
-def _measure(source: int, target: int, symbols: int, batch: int, attention: str) -> Point:
+def usual_model(symbols: int, size: int, attention: str) -> Any:
+    """A recipe's model with all its sizes alike, and as many symbols on either side."""
     import torch
 
-    from regard.data.batching import Batch, Padded
     from regard.recipe import Model
     from regard.tasks import sequence
 
     class Letters:  # stands for a codec, of which `build` asks only the two vocabularies' sizes
-        def __init__(self, count: int):
-            self.vocabulary = range(count)
+        vocabulary = range(symbols)
 
     class Codec:
-        source, target = Letters(symbols), Letters(symbols)
+        source = target = Letters
 
-    sizes = dict.fromkeys(("embed", "hidden", "compare", "readout"), SIZE)
+    sizes = dict.fromkeys(("embed", "hidden", "compare", "readout"), size)
     torch.manual_seed(0)
-    model = sequence.build(Codec, Model(attention=attention, dropout=0.0, **sizes))
-    optimiser = torch.optim.Adam(model.parameters(), fused=True)
+    return sequence.build(Codec, Model(attention=attention, dropout=0.0, **sizes))
+
+
+def random_batch(symbols: int, batch: int, source: int, target: int) -> Any:
+    import torch
+
+    from regard.data.batching import Batch, Padded
+
     pairs = [torch.randint(4, symbols, (batch, length)) for length in (source, target)]
-    given = Batch(*(Padded(one, torch.full((batch,), one.size(1))) for one in pairs), list(range(batch)))
+    return Batch(*(Padded(one, torch.full((batch,), one.size(1))) for one in pairs), list(range(batch)))
+
+
+def _measure(source: int, target: int, symbols: int, batch: int, attention: str) -> Point:
+    import torch
+
+    from regard.tasks import sequence
+
+    model = usual_model(symbols, SIZE, attention)
+    optimiser = torch.optim.Adam(model.parameters(), fused=True)
+    given = random_batch(symbols, batch, source, target)
     before, times = _peak(), []
     for _ in range(3):
         begin = time.perf_counter()

@@ -4,7 +4,8 @@
 
 Makes an environment per peer and the data (see toolkits/), trains one model per toolkit and size to decode with, all
 kept in --work; then measures, toolkits in turn within every round, and prints the tables of speed.md. Raw numbers go to
---work/speed.json: --print-only prints them again. --quick has a tenth of the data, and small models: a mere test.
+--work/speed.json: --print-only prints them again, --add adds other sizes or more rounds. --quick has a tenth of the
+data, and small models: a mere test.
 
 Measured are one epoch without start-up, preparation, validation and saving (Marian's by its log, the others' by a clock
 in their own loop); 2,000 items in batches of 64, greedy and with beam 5, from text to text after a warm-up, with
@@ -26,29 +27,33 @@ from pathlib import Path
 from typing import Any
 
 from toolkits import corpus
-from toolkits.environments import OURS, PEERS, Toolkit, python, versions
+from toolkits.environments import EXPORTED, OURS, PEERS, Toolkit, python, versions
 from toolkits.sizes import SIZES, Size, size_of
 from toolkits.table import PARTS, render
 from toolkits.work import Corpus, epoch_flops, peak_flops
+
+NUMBERS = "speed.json"
 
 
 class Race:
     def __init__(self, options: argparse.Namespace):
         self.work, self.quick, self.threads = options.work, options.quick, options.threads
         self.place: Path = self.work / ("quick" if options.quick else "full")
-        self.toolkits = [OURS, *(PEERS[name] for name in options.peers)]
+        self.toolkits = [OURS, *EXPORTED, *(PEERS[name] for name in options.peers)]
+        self.learners = [toolkit for toolkit in self.toolkits if toolkit.trains]
         self.sizes = [size_of(name, options.quick) for name in options.sizes]
         self.results: dict[str, Any] = {
             "date": str(date.today()),
-            "command": shlex.join(["python", *sys.argv]),
+            "commands": [],
             "machine": {"cpu": _cpu_model(), "cores": os.cpu_count(), "load": f"{os.getloadavg()[0]:.1f}"},
-            "repeat": options.repeat,
-            "threads": options.threads,
             "versions": {toolkit.name: versions(toolkit, self.work) for toolkit in self.toolkits},
             "peak": {},
             "sizes": {},
             "records": [],
         }
+        if options.add:
+            self.results = _read(self.work)
+        self.results["commands"].append(shlex.join(["python", *sys.argv]))
 
     def prepare(self, data: Path) -> None:
         """The data, and for every toolkit a model that has learnt to end its answers."""
@@ -56,7 +61,7 @@ class Race:
             folder = self.place / size.name / "data"
             corpus.write(size, data, folder)
             counts = Corpus.of(folder)
-            flops = {toolkit.name: epoch_flops(toolkit.name, size, counts) for toolkit in self.toolkits}
+            flops = {toolkit.name: epoch_flops(toolkit.name, size, counts) for toolkit in self.learners}
             about = {
                 **size._asdict(),
                 "flops": flops,
@@ -77,14 +82,14 @@ class Race:
             self.results["peak"][str(threads)] = max(peak, self.results["peak"].get(str(threads), 0.0))
             for size in self.sizes:
                 for part in PARTS:
-                    for toolkit in self.toolkits:
+                    for toolkit in self.toolkits if part != "train" else self.learners:
                         where = {"round": number, "size": size.name, "threads": threads, "part": part}
                         measured = self._run(part, size, toolkit, threads)
                         self.results["records"].append({**where, "toolkit": toolkit.name, **measured})
                         self.save()
 
     def save(self) -> None:
-        (self.work / "speed.json").write_text(json.dumps(self.results, indent=1, ensure_ascii=False), "utf-8")
+        (self.work / NUMBERS).write_text(json.dumps(self.results, indent=1, ensure_ascii=False), "utf-8")
 
     def _model(self, size: Size, toolkit: Toolkit) -> Path:
         return self.place / size.name / toolkit.name
@@ -99,6 +104,11 @@ class Race:
         said = _in_session(command, _environment(threads))
         print(f"{size.name:<14}{threads} {part:<7}{toolkit.name:<10}{said}", file=sys.stderr, flush=True)
         return said
+
+
+def _read(work: Path) -> dict[str, Any]:
+    results: dict[str, Any] = json.loads((work / NUMBERS).read_text("utf-8"))
+    return results
 
 
 def _in_session(command: list[str], environment: dict[str, str]) -> dict[str, Any]:
@@ -136,6 +146,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--repeat", type=int, default=3, help="rounds, of which the best counts")
     parser.add_argument("--quick", action="store_true", help="a tenth of the data, small models")
+    parser.add_argument("--add", action="store_true", help="to the numbers that are there, other sizes or more rounds")
     parser.add_argument("--print-only", action="store_true", help="the table of the numbers that are there")
     options = parser.parse_args()
     options.work = options.work.resolve()
@@ -143,9 +154,10 @@ def main() -> None:
     if not options.print_only:
         race = Race(options)
         race.prepare(options.data)
-        for number in range(options.repeat):
+        first = 1 + max((one["round"] for one in race.results["records"]), default=-1)
+        for number in range(first, first + options.repeat):
             race.round(number)
-    print(render(json.loads((options.work / "speed.json").read_text("utf-8"))))
+    print(render(_read(options.work)))
 
 
 if __name__ == "__main__":

@@ -16,9 +16,11 @@ class Toolkit(NamedTuple):
     packages: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     torch: bool = True
+    trains: bool = True
 
 
 OURS = Toolkit("regard", "ours")
+EXPORTED = [Toolkit(name, "exported", trains=False) for name in ("regard ONNX", "regard ONNX int8")]
 PEERS = {
     "joeynmt": Toolkit("joeynmt", "joey", ("joeynmt==2.3.0", "importlib_metadata")),
     "yoyodyne": Toolkit("yoyodyne", "yoyo", ("yoyodyne==0.5.27",), ("torchvision", "torchaudio")),
@@ -56,7 +58,7 @@ print(json.dumps({"Python": platform.python_version(), **found}))
 
 
 def versions(toolkit: Toolkit, work: Path) -> dict[str, str]:
-    names = [toolkit.name, "torch", "numpy", "lightning"]
+    names = [toolkit.name.split()[0], *(["torch"] if toolkit.trains else ["onnxruntime"]), "numpy", "lightning"]
     done = subprocess.run(
         [python(toolkit, work), "-I", "-c", VERSIONS, *names], capture_output=True, text=True, check=True
     )

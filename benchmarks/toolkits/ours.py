@@ -1,5 +1,6 @@
 """regard: `regard.train` with evaluation and saving left to the end, `run.predict` with attention in every answer."""
 
+from pathlib import Path
 from unittest.mock import patch
 
 import regard
@@ -66,5 +67,9 @@ def load(job: Job) -> Answer:
     return answer
 
 
+def weights(model: Path) -> int:
+    return (model / "model.safetensors").stat().st_size
+
+
 if __name__ == "__main__":
-    main(train, load)
+    main(train, load, weights)

@@ -39,11 +39,15 @@ class Job(NamedTuple):
         return BEAM if self.part == "beam" else 1
 
 
-def main(train: Callable[[Job, Clock], None], load: Callable[[Job], Answer]) -> None:
-    """A toolkit's two functions: `train` holds the clock around its training, `load` gives what answers sources."""
+def main(
+    train: Callable[[Job, Clock], None], load: Callable[[Job], Answer], size: Callable[[Path], int] | None = None
+) -> None:
+    """A toolkit's functions: `train` holds the clock around its training, `load` gives what answers sources, `size`
+    says how many bytes a model's folder has for that."""
     part, name, quick, threads, data, model = json.loads(sys.argv[1])
     job = Job(part, size_of(name, quick), threads, Path(data), Path(model))
-    clock, measured = Clock(), {}
+    clock = Clock()
+    measured: dict[str, float] = {}
     if part in ("train", "learn"):
         train(job, clock)
     else:
@@ -56,6 +60,8 @@ def main(train: Callable[[Job, Clock], None], load: Callable[[Job], Answer]) -> 
             clock.start()
             answers = answer(lines)
             clock.stop()
+            if size is not None:
+                measured["bytes"] = size(job.model)
             measured["symbols"] = statistics.mean(len(one.split()) for one in answers)
     print(json.dumps({"wall": clock.wall, "cpu": clock.cpu, **measured}))
 
