@@ -7,17 +7,17 @@ import sys
 import pytest
 
 import regard
+from tests.conftest import Reverse
 
 HEAVY = {"torch", "numpy", "pydantic", "yaml", "sacrebleu", "sentencepiece", "safetensors", "huggingface_hub", "tqdm"}
 
 
 def imported(code: str) -> set[str]:
-    """The packages that a fresh Python imports for this."""
+    """The modules that a fresh Python imports for this."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     call = [sys.executable, "-X", "importtime", "-c", code]
     ended = subprocess.run(call, env=environment, text=True, capture_output=True, check=False)
-    modules = [line.rpartition("|")[2].strip() for line in ended.stderr.splitlines() if "|" in line]
-    return {module.partition(".")[0] for module in modules}
+    return {line.rpartition("|")[2].strip() for line in ended.stderr.splitlines() if "|" in line}
 
 
 @pytest.mark.parametrize(
@@ -31,9 +31,16 @@ def imported(code: str) -> set[str]:
     ],
 )
 def test_nothing_heavy_is_imported(code: str) -> None:
-    found = imported(code)
+    found = {module.partition(".")[0] for module in imported(code)}
     assert "regard" in found
     assert found & HEAVY == set()
+
+
+def test_an_answer_does_not_load_the_compiler_of_torch(reverse: Reverse) -> None:
+    """It takes longer than all the rest of a cold start together."""
+    found = imported(f"import regard; regard.load({str(reverse.run)!r}).predict('abc')")
+    assert "torch" in found
+    assert "torch._dynamo" not in found
 
 
 def test_public_names_arrive_when_asked_for() -> None:

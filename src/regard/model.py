@@ -1,9 +1,12 @@
 """An encoder and a decoder, put together."""
 
-from typing import overload
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, overload
 
 import torch
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 from regard.attention.memory import Encoded
 from regard.cells import BaseCell, LSTMCell
@@ -60,6 +63,22 @@ class EncoderDecoder(nn.Module):
             steps.append(self.decoder.step(token, state, memory))
             state = steps[-1].state
         return Decoded(torch.stack([one.logits for one in steps], 1), torch.stack([one.weights for one in steps], 1))
+
+
+@contextmanager
+def hollow() -> Iterator[None]:
+    """Modules made in this block have shapes but no numbers, and so no memory, however large they say they are."""
+    with torch.device("meta"), _NoDraws():
+        yield
+
+
+class _NoDraws(TorchFunctionMode):
+    """Leaves out first weights: to draw numbers that are not there, torch would load its compiler, in over a second."""
+
+    def __torch_function__(self, function: Any, types: Any, given: Any = (), named: Any = None) -> Any:
+        if getattr(function, "__module__", None) == nn.init.__name__:
+            return given[0] if given else named["tensor"]
+        return function(*given, **(named or {}))
 
 
 @torch.no_grad()

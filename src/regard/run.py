@@ -16,6 +16,7 @@ from regard.device import choose_device
 from regard.errors import DataError, MissingExtra, RegardError, UsageError
 from regard.folder import Folder, read_tensors
 from regard.likelihood import loss_per_symbol
+from regard.model import hollow
 from regard.prediction import Prediction
 from regard.recipe import Recipe
 from regard.tasks import get_task
@@ -84,7 +85,7 @@ def load(path: str | Path, *, device: str = "auto", revision: str | None = None,
     codec = _codec(folder)
     weights, _ = read_tensors(folder.weights)
     try:
-        with torch.device("meta"):  # sizes first: a hostile recipe must not claim memory its weights do not fill
+        with hollow():  # sizes first: a hostile recipe must not claim memory its weights do not fill
             model: nn.Module = get_task(recipe.task).build(codec, recipe.model)
     except UsageError as error:  # here not the call is wrong, but the file
         raise DataError(f"{folder.path / 'recipe.yaml'}: {error}") from error

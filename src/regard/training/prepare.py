@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import torch
-
 from regard.data.readers import Example
 from regard.data.splitting import split_by_source
 from regard.errors import DataError, UsageError
 from regard.folder import Folder
+from regard.model import hollow
 from regard.recipe import Draft, Recipe, describe, load_draft
 from regard.tasks import Task, get_task
 from regard.tasks.codec import Codec
@@ -122,7 +121,7 @@ def _resolve(draft: Draft, folder: Folder, pairs: int, overrides: Mapping[str, A
 
 def _check_parts(module: Task, codec: Codec, recipe: Recipe) -> None:
     """Stop before anything is written if the parts do not fit together or the metric is not one of the task's."""
-    with torch.device("meta"):  # without memory
+    with hollow():
         module.build(codec, recipe.model)
     known = ["auto", "loss", *module.measure(["a"], [["a"]]).metrics]
     if recipe.training.metric not in known:
