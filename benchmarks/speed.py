@@ -37,7 +37,7 @@ NUMBERS = "speed.json"
 
 class Race:
     def __init__(self, options: argparse.Namespace):
-        self.work, self.quick, self.threads = options.work, options.quick, options.threads
+        self.work, self.quick, self.threads, self.parts = options.work, options.quick, options.threads, options.parts
         self.place: Path = self.work / ("quick" if options.quick else "full")
         self.toolkits = [OURS, *EXPORTED, *(PEERS[name] for name in options.peers)]
         self.learners = [toolkit for toolkit in self.toolkits if toolkit.trains]
@@ -69,7 +69,7 @@ class Race:
                 "target_symbols": counts.vocabulary,
             }
             self.results["sizes"][size.name] = about
-            for toolkit in self.toolkits:
+            for toolkit in self.toolkits if self.parts != ["train"] else []:
                 learnt = self._model(size, toolkit) / "learnt"
                 if not learnt.exists():
                     said = self._run("learn", size, toolkit, threads=1)
@@ -81,7 +81,7 @@ class Race:
             peak = peak_flops(_environment(threads))
             self.results["peak"][str(threads)] = max(peak, self.results["peak"].get(str(threads), 0.0))
             for size in self.sizes:
-                for part in PARTS:
+                for part in self.parts:
                     for toolkit in self.toolkits if part != "train" else self.learners:
                         where = {"round": number, "size": size.name, "threads": threads, "part": part}
                         measured = self._run(part, size, toolkit, threads)
@@ -143,6 +143,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="has dakshina_hi and multi30k")
     parser.add_argument("--sizes", nargs="+", choices=SIZES, default=list(SIZES))
     parser.add_argument("--peers", nargs="*", choices=PEERS, default=list(PEERS))
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--repeat", type=int, default=3, help="rounds, of which the best counts")
     parser.add_argument("--quick", action="store_true", help="a tenth of the data, small models")

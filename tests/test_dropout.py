@@ -23,6 +23,16 @@ def test_the_mean_stays(variational: bool) -> None:
     assert torch.equal(found[~zero], torch.full_like(found[~zero], 1 / 0.7))
 
 
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+def test_numbers_are_dropped_one_by_one(share: float) -> None:
+    """Each as often as the next and whatever its neighbours do, also those that come out of one draw."""
+    torch.manual_seed(0)
+    zero = Dropout(share)(torch.ones(20_000, 9)) == 0  # no multiple of four
+    assert (zero.double().mean(0) - share).abs().max() < 0.015
+    together = torch.corrcoef(zero.double().t()) - torch.eye(9)
+    assert together.abs().max() < 0.03
+
+
 @both
 def test_a_variational_mask_lasts_for_a_sequence(variational: bool) -> None:
     found = dropped(variational)
