@@ -46,7 +46,7 @@ class EncoderDecoder(nn.Module):
         """
         encoded = self.encode(source)
         if wanted is not None and own == 0 and isinstance(self.decoder, RecurrentDecoder) and allowed(encoded.values):
-            return readout_cross_entropy(self.decoder.readouts(tokens, encoded)[0], self.decoder.output.O, wanted)
+            return readout_cross_entropy(self.decoder.readouts(tokens, encoded), self.decoder.output.O, wanted)
         decoded = self.decoder(tokens, encoded) if own == 0 else self._sampled(tokens, encoded, own)
         return decoded if wanted is None else cross_entropy(decoded.logits, wanted.targets, wanted.smoothing)
 

@@ -5,12 +5,15 @@ Once with kernels.c and once without a compiler; in float32, since that is what 
 
 from dataclasses import dataclass
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import torch
 from torch import Tensor
 
+from regard.attention import soft
 from regard.cells import CELLS
+from regard.decoders import recurrent
 from regard.fast import attend, gates, kernels, reading, recurrence
 from regard.fast.switch import plain
 from regard.model import EncoderDecoder
@@ -83,6 +86,28 @@ def test_every_attention(name: str) -> None:
 @pytest.mark.parametrize("name", DECODERS)
 def test_every_decoder(name: str, cell: str) -> None:
     check(cell=cell, **DECODERS[name])
+
+
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("layers", [1, 2])
+def test_torchs_own_loop(layers: int, score: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a GPU gets for decoders that move, then read, tried here."""
+    monkeypatch.setattr(recurrent, "uses_own_loop", lambda _: True)
+    monkeypatch.setattr(recurrent, "lstm_states", None)  # so it was not our loop
+    check(query="current", score=score, decoder_layers=layers)
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_contexts_without_their_weights(score: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By torch's fused attention where it knows the score; here a source may also have nothing to read."""
+    made = model(std=0.3, query="current", score=score).float()
+    attention, encoded = made.decoder.attention, made.encode(batch(encode(CODEC, EXAMPLES), [0, 1, 2]).source)
+    memory = attention.remember(encoded._replace(mask=encoded.mask & torch.tensor([[True], [True], [False]])))
+    query = torch.randn(3, 5, 6)
+    fused = Mock(wraps=soft.scaled_dot_product_attention)
+    monkeypatch.setattr(soft, "scaled_dot_product_attention", fused)
+    torch.testing.assert_close(attention.contexts(query, memory), attention(query, memory).context, atol=1e-5, rtol=0)
+    assert fused.called == (score in ("dot", "scaled", "projected", "bilinear"))
 
 
 @pytest.mark.parametrize("beam", [1, 4])

@@ -22,6 +22,7 @@ class Score(Protocol):
     def keys(self, values: Tensor) -> Tensor: ...  # (B, S, V) -> (B, S, key_size)
     def prepare(self, keys: Tensor) -> Any: ...  # what else can be done before the first query; also good as keys
     def __call__(self, query: Tensor, keys: Any) -> Tensor: ...  # (B, T, Q), (B, S, key_size) -> (B, T, S)
+    def compared(self, query: Tensor) -> Tensor | None: ...  # q' of which e_tj = q'_t · k_j; None: it is no product
 
 
 class DotScore(nn.Module):
@@ -41,6 +42,9 @@ class DotScore(nn.Module):
     def forward(self, query: Tensor, keys: Tensor) -> Tensor:
         return query @ keys.transpose(1, 2)  # (B, T, S)
 
+    def compared(self, query: Tensor) -> Tensor:
+        return query  # (B, T, key_size)
+
 
 class ScaledDotScore(nn.Module):
     """e_tj = q_t · h_j / √V       Vaswani et al. 2017, 3.2.1. No parameters; size is unused."""
@@ -58,6 +62,9 @@ class ScaledDotScore(nn.Module):
 
     def forward(self, query: Tensor, keys: Tensor) -> Tensor:
         return query @ keys.transpose(1, 2)  # (B, T, S)
+
+    def compared(self, query: Tensor) -> Tensor:
+        return query  # (B, T, key_size)
 
 
 class ProjectedScore(nn.Module):
@@ -77,8 +84,11 @@ class ProjectedScore(nn.Module):
         return keys
 
     def forward(self, query: Tensor, keys: Tensor) -> Tensor:
-        energy: Tensor = self.W(query) @ keys.transpose(1, 2)  # (B, T, S)
-        return energy
+        return self.compared(query) @ keys.transpose(1, 2)  # (B, T, S)
+
+    def compared(self, query: Tensor) -> Tensor:
+        compared: Tensor = self.W(query)  # (B, T, A)
+        return compared
 
 
 class BilinearScore(nn.Module):
@@ -98,6 +108,9 @@ class BilinearScore(nn.Module):
 
     def forward(self, query: Tensor, keys: Tensor) -> Tensor:
         return query @ keys.transpose(1, 2)  # (B, T, S)
+
+    def compared(self, query: Tensor) -> Tensor:
+        return query  # (B, T, key_size)
 
 
 class AdditiveScore(nn.Module):
@@ -126,6 +139,9 @@ class AdditiveScore(nn.Module):
         pairs = compared[:, :, None] + keys[:, None]  # (B, T, S, A)
         energy: Tensor = self.v(pairs.tanh()).squeeze(-1)  # (B, T, S)
         return energy
+
+    def compared(self, query: Tensor) -> None:
+        return None
 
 
 class MLPScore(nn.Module):
@@ -157,6 +173,9 @@ class MLPScore(nn.Module):
             pairs = layer(pairs).tanh()  # (B, T, S, A)
         energy: Tensor = self.v(pairs).squeeze(-1)  # (B, T, S)
         return energy
+
+    def compared(self, query: Tensor) -> None:
+        return None
 
 
 def _check_same(query_size: int, value_size: int) -> None:

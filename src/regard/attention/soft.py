@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, cast
 
 from torch import Tensor, nn
+from torch.nn.functional import scaled_dot_product_attention
 
 from regard.attention.memory import Attended, Encoded, Memory, Trace
 from regard.attention.score import AdditiveScore, Score
@@ -12,6 +13,7 @@ from regard.attention.window import LocalWindow
 from regard.errors import UsageError
 from regard.fast.attend import attend, possible, share_reads
 from regard.fast.energy import Grown
+from regard.fast.switch import allowed
 
 Normalise = Callable[[Tensor, Tensor], Tensor]  # energy (…, S), mask (…, S) -> weights (…, S)
 
@@ -68,6 +70,18 @@ class Attention(nn.Module):
             energy = energy + bias  # (B, T, S)
         weights = self.normalise(energy, readable)  # (B, T, S)
         return Attended(weights @ memory.values, weights)
+
+    def contexts(self, query: Tensor, memory: Memory) -> Tensor:
+        """c_1 … c_T (B, T, V) for those who do not look at the weights. Where energies are dot products, torch's fused
+        attention holds no (B, T, S) of them."""
+        compared = self.score.compared(query)
+        plain = self.normalise is masked_softmax and self.window is None and not self.looks_back
+        if compared is None or not plain or not allowed(query):
+            attended: Attended = self(query, memory)
+            return attended.context
+        mask = memory.mask[:, None, None]  # (B, 1, 1, S)
+        query, keys, values = (one[:, None] for one in (compared, memory.keys, memory.values))  # one head: (B, 1, …)
+        return scaled_dot_product_attention(query, keys, values, attn_mask=mask, scale=1.0)[:, 0]
 
     def _with_terms(self, query: Tensor, memory: Memory, trace: Trace | None) -> Tensor:
         if trace is None or query.size(1) != 1:

@@ -18,8 +18,8 @@ from regard.fast.alone import Walked, walk_alone
 from regard.fast.decoding import Arranged, Quick
 from regard.fast.gathering import Repeated, gathered
 from regard.fast.reading import Upper, read_all
-from regard.fast.recurrence import lstm_states
-from regard.fast.switch import wanted
+from regard.fast.recurrence import lstm_states, own_loop, uses_own_loop
+from regard.fast.switch import allowed, wanted
 
 COMPARED = 1 << 22  # numbers in the comparisons of queries with keys that are made at once
 
@@ -73,7 +73,7 @@ class Unrolled(NamedTuple):
 
     states: Tensor  # (B, T, H)
     contexts: Tensor  # (B, T, V)
-    weights: Tensor  # (B, T, S)
+    weights: Tensor | None  # (B, T, S), unless nobody looks
     readouts: Tensor | None  # (B, T, R), where the recurrence needed them
 
 
@@ -138,15 +138,18 @@ class RecurrentDecoder(nn.Module):
 
     def forward(self, tokens: Tensor, encoded: Encoded) -> Decoded:
         """y_0 … y_{T-1} in, p(y_1) … p(y_T) out."""
-        readouts, weights = self.readouts(tokens, encoded)
-        return Decoded(self.output.logits(readouts), weights)
+        readouts, weights = self._readouts(tokens, encoded, looked=True)
+        return Decoded(self.output.logits(readouts), cast(Tensor, weights))
 
-    def readouts(self, tokens: Tensor, encoded: Encoded) -> tuple[Tensor, Tensor]:
-        """All steps up to the output layer, (B, T, R), and their weights, (B, T, S). Whatever does not wait for a
-        state is done for all steps at once."""
+    def readouts(self, tokens: Tensor, encoded: Encoded) -> Tensor:
+        """All steps up to the output layer, (B, T, R), for a loss that does not look at the weights."""
+        return self._readouts(tokens, encoded, looked=False)[0]
+
+    def _readouts(self, tokens: Tensor, encoded: Encoded, looked: bool) -> tuple[Tensor, Tensor | None]:
+        """Whatever does not wait for a state is done for all steps at once."""
         state, memory = self.start(encoded)
         words = self.dropout(self.words(tokens), state.noise.word)  # (B, T, E)
-        unrolled = self._at_once(words, state, memory) or self._by_steps(words, state, memory)
+        unrolled = self._at_once(words, state, memory, looked) or self._by_steps(words, state, memory)
         readouts = unrolled.readouts  # (B, T, R)
         if readouts is None:
             readouts = self._readout(unrolled.states, unrolled.contexts, words, state.noise)
@@ -178,28 +181,35 @@ class RecurrentDecoder(nn.Module):
         reads = self.context_drive is not None and isinstance(self.attention, Attention)
         return reads and self._bare() and cast(Attention, self.attention).reads_in_one_pass(memory)
 
-    def _at_once(self, words: Tensor, state: State, memory: Any) -> Unrolled | None:
+    def _at_once(self, words: Tensor, state: State, memory: Any, looked: bool) -> Unrolled | None:
         """The same with the loop inside one node of the graph, where such a node has been written."""
-        if not (wanted(words) and state.noise.readout is None):
+        if not (allowed(words) and state.noise.readout is None):
             return None
-        if self._reads_then_moves(memory):
+        if wanted(words) and self._reads_then_moves(memory):
             return self._read_then_move(words, state, memory)
         waits = self.attention.looks_back or (self.context_drive is not None and self.attention.attends)
-        return None if waits or not self._bare() else self._move_then_read(words, state, memory)
+        waits |= self.context_drive is not None and uses_own_loop(words)  # which takes no context
+        return None if waits or not self._bare() else self._move_then_read(words, state, memory, looked)
 
-    def _move_then_read(self, words: Tensor, state: State, memory: Any) -> Unrolled:
+    def _move_then_read(self, words: Tensor, state: State, memory: Any, looked: bool) -> Unrolled:
         """Where no state waits for what attention reads, all states come first, then all readings."""
         vectors = words.transpose(0, 1)  # (T, B, E)
         layers = zip(cast("Sequence[LSTMCell]", self.cells), state.layers, strict=True)
         for number, (cell, (first, carry)) in enumerate(layers):
-            bias = cell.W.bias + cell.U.bias  # (G,)
             inputs = self.dropout(vectors) if number else vectors  # (T, B, E or H)
-            drives = nn.functional.linear(inputs, cell.W.weight, bias)  # (T, B, G)
+            if uses_own_loop(inputs):
+                vectors = own_loop(inputs, cell.W, cell.U, first, carry)  # (T, B, H)
+                continue
+            drives = nn.functional.linear(inputs, cell.W.weight, cell.W.bias + cell.U.bias)  # (T, B, G)
             if number == 0 and self.context_drive is not None:  # the same context at every step
                 drives = drives + self.context_drive(self.attention(first[:, None], memory).context[:, 0])
             vectors, _ = lstm_states(drives, cell.U.weight, first, carry)  # (T, B, H)
         states = vectors.transpose(0, 1)  # (B, T, H)
-        read = [self.attention(some, memory) for some in torch.split(states, self._steps_at_once(states, memory), 1)]
+        some = torch.split(states, self._steps_at_once(states, memory), 1)
+        if isinstance(self.attention, Attention) and not looked:
+            contexts = torch.cat([self.attention.contexts(few, memory) for few in some], 1)
+            return Unrolled(states, contexts, None, None)
+        read = [self.attention(few, memory) for few in some]
         contexts, weights = (torch.cat(parts, 1) for parts in zip(*read, strict=True))
         return Unrolled(states, contexts, weights, None)
 
