@@ -59,6 +59,7 @@ class State(NamedTuple):
     feed: Tensor | None  # (B, R)  last readout, under input feeding
     trace: Trace | None  # past weights, for attentions that look back
     noise: Noise  # the masks of variational dropout
+    past: Tensor | None = None  # (B,)  after a quick step: its row; rows that share it have the same layers
 
 
 class Recurred(NamedTuple):
@@ -302,12 +303,15 @@ class QuickStep:
         """Raises OutOfReach where only the plain step is right."""
         decoder, before = self.decoder, state.layers
         state_before, carry_before = before[0]
-        context, weights, moved, carry = self.first(tokens, before[-1][0], state_before, carry_before, sources)
+        context, weights, moved, carry = self.first(
+            tokens, before[-1][0], state_before, carry_before, sources, state.past
+        )
         layers: list[CellState] = [(moved, carry)]
         for cell, past in zip(list(decoder.cells)[1:], before[1:], strict=True):
             layers.append(cell(cell.drive(layers[-1][0]), past))
         readout = decoder.output.readout(layers[-1][0], context, decoder.words(tokens))  # (R, R)
-        return Step(decoder.output.logits(readout), state._replace(layers=tuple(layers)), weights)
+        after = state._replace(layers=tuple(layers), past=torch.arange(len(tokens)))
+        return Step(decoder.output.logits(readout), after, weights)
 
     def walk(self, state: State, begin: int, end: int, forbidden: tuple[int, ...], most: int) -> Walked | None:
         """The likeliest symbol again and again, for one source, where that has been spelt out as one loop."""

@@ -2,10 +2,12 @@
 
 What plain steps compute at every step and for every hypothesis is done once per source or once per model: the symbols'
 part of the gates is a table, the values are multiplied into the gates' space (Σ_j α_j (C h_j) = C Σ_j α_j h_j), and the
-query and the recurrence are one product of the same state. The rest of a step is one pass of kernels.c.
+query and the recurrence are one product of the same state. Hypotheses that have just branched off from one another have
+one past and so one reading, which is done once for all of them. The rest of a step is one pass of kernels.c.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -34,6 +36,19 @@ class Arranged:
         return self.versions == [one._version for one in weights] and self.words is weights[0]
 
 
+class Siblings(NamedTuple):
+    """Rows with one past. Of each group one stands for all."""
+
+    group: Tensor  # (R,)  0 … G − 1
+    heads: Tensor  # (G,)  a row of each group
+
+    @classmethod
+    def of(cls, past: Tensor) -> "Siblings":
+        """Rows are siblings if their numbers (R,) are the same."""
+        numbers, group = torch.unique(past, return_inverse=True)
+        return cls(group, torch.empty_like(numbers).scatter_(0, group, torch.arange(len(past))))
+
+
 class Quick:
     """Steps over one batch of sources."""
 
@@ -43,23 +58,23 @@ class Quick:
         self.driven = self.values @ arranged.context_drive.t()  # (B, S, G)
 
     def __call__(
-        self, tokens: Tensor, top: Tensor, state: Tensor, carry: Tensor, sources: Tensor
+        self, tokens: Tensor, top: Tensor, state: Tensor, carry: Tensor, sources: Tensor, past: Tensor | None
     ) -> tuple[Tensor, ...]:
-        """Last symbols, the top layer's s, the first's s and c (R, H), and the source each row reads
-        -> context (R, V), weights (R, S), the first layer's s and c"""
+        """Last symbols, the top layer's s, the first's s and c (R, H), the source each row reads and a number (R,) that
+        only rows with the same s and c share -> context (R, V), weights (R, S), the first layer's s and c"""
         (rows, hidden), (_, places, size), width = state.shape, self.power.shape, self.values.size(-1)
         fixed = self.weights
         table, symbols = fixed.table, tokens
         if table is None:
             table, symbols = torch.addmm(fixed.bias, fixed.words[tokens], fixed.drive.t()), torch.arange(rows)
-        if top is state:
-            joined = state @ fixed.joined.t()  # (R, A + G)
-        else:
-            joined = torch.cat([top @ fixed.query.t(), state @ fixed.recurrence.t()], -1)
+        several = past is not None and rows > len(self.values)  # hypotheses of one source
+        siblings = Siblings.of(past) if past is not None and several else None
+        joined = self._joined(top, state, siblings)  # (G, A + 4H)
         weights, context = state.new_empty(rows, places), state.new_empty(rows, width)
         moved, after = state.new_empty(rows, hidden), state.new_empty(rows, hidden)
         raised, gates = state.new_empty(max(size, hidden)), state.new_empty(4 * hidden)
-        read = (joined, self.power, fixed.v, self.values, self.driven, self.mask, table, carry.contiguous())
+        groups = (None, None) if siblings is None else (siblings.group, torch.full_like(siblings.heads, -1))
+        read = (*groups, joined, self.power, fixed.v, self.values, self.driven, self.mask, table, carry.contiguous())
         written = (raised, gates, weights, context, moved, after)
         kernels = loaded()
         numbers = (rows, places, size, width, hidden)
@@ -71,3 +86,10 @@ class Quick:
         ):
             raise OutOfReach
         return context, weights, moved, after
+
+    def _joined(self, top: Tensor, state: Tensor, siblings: Siblings | None) -> Tensor:
+        """[W_q s_top; U s] of each group of rows"""
+        heads = slice(None) if siblings is None else siblings.heads
+        if top is state:
+            return state[heads] @ self.weights.joined.t()
+        return torch.cat([top[heads] @ self.weights.query.t(), state[heads] @ self.weights.recurrence.t()], -1)

@@ -5,6 +5,7 @@
  * exp is written out so that the compiler can vectorise it: relative error below 2e-7 within ±87.
  */
 #include <stdint.h>
+#include <string.h>
 
 typedef float number;
 
@@ -133,25 +134,34 @@ number attend_forward(long rows, long places, long size, long width, const numbe
     return farthest;
 }
 
-/* A step of a decoder that reads before it moves. Row r reads source owner[r]; joined (rows, A + 4H) is [W_q; U] s_{t-1};
- * its gates are U s_{t-1} + table[symbol] + sum_j alpha_j driven_j, where driven (sources, places, 4H) is C h_j. */
+/* A step of a decoder that reads before it moves. Row r reads source owner[r]; joined (heads, A + 4H) is [W_q; U] s_{t-1};
+ * its gates are U s_{t-1} + table[symbol] + sum_j alpha_j driven_j, where driven (sources, places, 4H) is C h_j.
+ * Rows of one group have the same past and differ in their symbol: the first of them reads for all, row group[r] of
+ * joined is theirs, and first[group] (at first all -1) says who it was. Without groups (0) every row is its own. */
 number read_and_move(long rows, long places, long size, long width, long hidden, const int64_t *owner,
-                     const int64_t *symbols, const number *joined, const number *powers, const number *v,
-                     const number *values, const number *driven, const uint8_t *mask, const number *table,
-                     const number *carry, number *raised, number *gates, number *weights, number *context,
-                     number *state, number *after) {
+                     const int64_t *symbols, const int64_t *group, int64_t *first, number *joined,
+                     const number *powers, const number *v, const number *values, const number *driven,
+                     const uint8_t *mask, const number *table, const number *carry, number *raised, number *gates,
+                     number *weights, number *context, number *state, number *after) {
     number all = total(size, v), farthest = 0;
     for (long row = 0; row < rows; row++) {
-        long source = owner[row], first = source * places, wide = 4 * hidden;
-        const number *q = joined + (size + wide) * row, *u = q + size, *word = table + wide * symbols[row];
-        number *alpha = weights + places * row, *c = context + width * row, *s = state + hidden * row;
-        number far = look(places, size, q, powers + first * size, v, all, mask + first, raised, alpha);
-        farthest = far > farthest ? far : farthest;
-        for (long k = 0; k < width; k++) c[k] = 0;
-        gather(places, width, alpha, values + first * width, c);
+        long source = owner[row], begin = source * places, wide = 4 * hidden, head = group ? group[row] : row;
+        number *q = joined + (size + wide) * head, *u = q + size;
+        const number *word = table + wide * symbols[row];
+        number *alpha = weights + places * row, *c = context + width * row;
+        if (group && first[head] >= 0) {
+            memcpy(alpha, weights + places * first[head], sizeof(number) * places);
+            memcpy(c, context + width * first[head], sizeof(number) * width);
+        } else {
+            number far = look(places, size, q, powers + begin * size, v, all, mask + begin, raised, alpha);
+            farthest = far > farthest ? far : farthest;
+            for (long k = 0; k < width; k++) c[k] = 0;
+            gather(places, width, alpha, values + begin * width, c);
+            gather(places, wide, alpha, driven + begin * wide, u);
+            if (group) first[head] = row;
+        }
         for (long k = 0; k < wide; k++) gates[k] = u[k] + word[k];
-        gather(places, wide, alpha, driven + first * wide, gates);
-        lstm_row(hidden, gates, carry + hidden * row, gates, after + hidden * row, raised, s);
+        lstm_row(hidden, gates, carry + hidden * row, gates, after + hidden * row, raised, state + hidden * row);
     }
     return farthest;
 }
@@ -218,8 +228,8 @@ long greedy_alone(long most, long places, long size, long width, long hidden, lo
     for (long k = 0; k < hidden; k++) state[k] = first[k], carry[k] = carried[k];
     for (long step = 0; step < most; step++) {
         product(size + wide, hidden, joined, state, 0, both);
-        number far = read_and_move(1, places, size, width, hidden, &owner, &symbol, both, powers, v, values, driven, mask,
-                                   table, carry, raised, gates, weights + step * places, shown, state, after);
+        number far = read_and_move(1, places, size, width, hidden, &owner, &symbol, 0, 0, both, powers, v, values, driven,
+                                   mask, table, carry, raised, gates, weights + step * places, shown, state, after);
         if (!(far <= reach)) return -1;
         number *old = carry;
         carry = after, after = old;

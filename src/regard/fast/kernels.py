@@ -24,7 +24,7 @@ SIGNATURES = {
     "lstm_backward": (2, 6, None),
     "attend_forward": (4, 8, ctypes.c_float),
     "attend_backward": (4, 13, None),
-    "read_and_move": (5, 16, ctypes.c_float),
+    "read_and_move": (5, 18, ctypes.c_float),
     "lstm_alone": (4, 4, None),
     "greedy_alone": (10, 19, COUNT),
 }  # counts, then pointers, then what is returned

@@ -77,7 +77,7 @@ class _ReadAll(torch.autograd.Function):
         first, recurrences = flat[: 2 * layers], flat[2 * layers : 3 * layers]
         upper_drives, biases = flat[3 * layers : 4 * layers - 1], flat[4 * layers - 1 :]
         (steps, rows, _), (_, places, size), width = drives.shape, power.shape, values.size(-1)
-        tapes = [LSTMTape(steps, *first[2 * layer : 2 * layer + 2]) for layer in range(layers)]
+        tapes = [LSTMTape.begin(steps, *first[2 * layer : 2 * layer + 2]) for layer in range(layers)]
         raised, weights = drives.new_empty(steps, rows, size), drives.new_empty(steps, rows, places)
         contexts, compared = drives.new_empty(steps, rows, width), drives.new_empty(rows, size)
         driven = drives.new_empty(drives.shape[1:])
@@ -109,7 +109,7 @@ class _ReadAll(torch.autograd.Function):
         layers, noise = ctx.layers, ctx.noise
         values, power, mask, query, v, context_drive, raised, weights, contexts, *others = ctx.saved_tensors
         recurrences, upper_drives, taped = others[:layers], others[layers : 2 * layers - 1], others[2 * layers - 1 :]
-        tapes = [LSTMTape.of(tuple(taped[4 * layer : 4 * layer + 4])) for layer in range(layers)]
+        tapes = [LSTMTape(*taped[4 * layer : 4 * layer + 4]) for layer in range(layers)]
         (steps, rows, size), (_, places), width = raised.shape, mask.shape, values.size(-1)
         into_gates = [torch.empty_like(tape.gates) for tape in tapes]
         into_queries, into_context = torch.empty_like(raised), torch.empty_like(contexts[0])

@@ -98,43 +98,50 @@ def own_loop(inputs: Tensor, drive: nn.Linear, recurrence: nn.Linear, state: Ten
 class LSTMTape:
     """The buffers of one layer's loop: what the backward pass needs of every step."""
 
-    def __init__(self, steps: int, state: Tensor, carry: Tensor):
+    def __init__(self, states: Tensor, carries: Tensor, squashed: Tensor, gates: Tensor):
+        self.states, self.carries = states, carries  # (T + 1, B, H)  s_0 … s_T and c_0 … c_T
+        self.squashed = squashed  # (T, B, H)
+        self.gates = gates  # (T, B, G)
+        self.rows, self.size = states.shape[1:]
+        # a slice of a tensor costs as much as what a kernel does with it, so kernels get addresses, counted from these
+        self._begin = [address(one) or 0 for one in self.tensors]
+        self._stride = [one.stride(0) * one.element_size() for one in self.tensors]
+
+    @classmethod
+    def begin(cls, steps: int, state: Tensor, carry: Tensor) -> "LSTMTape":
+        """Blank, but for s_0 and c_0 (B, H)."""
         rows, size = state.shape
-        self.states, self.carries = (state.new_empty(steps + 1, rows, size) for _ in range(2))
-        self.states[0], self.carries[0] = state, carry
-        self.squashed = state.new_empty(steps, rows, size)
-        self.gates = state.new_empty(steps, rows, 4 * size)
+        states, carries = (state.new_empty(steps + 1, rows, size) for _ in range(2))
+        states[0], carries[0] = state, carry
+        return cls(states, carries, state.new_empty(steps, rows, size), state.new_empty(steps, rows, 4 * size))
 
     @property
     def tensors(self) -> tuple[Tensor, ...]:
         return self.states, self.carries, self.squashed, self.gates
 
-    @classmethod
-    def of(cls, tensors: tuple[Tensor, ...]) -> "LSTMTape":
-        tape = cls.__new__(cls)
-        tape.states, tape.carries, tape.squashed, tape.gates = tensors
-        return tape
-
     def forward(self, step: int, driven: Tensor) -> None:
         """From W x_t + U s_{t-1} + b (B, G) to s_t and c_t, which are the tape's `step + 1`."""
-        tensors = (driven, self.carries[step], self.gates[step], self.states[step + 1], self.carries[step + 1])
-        compiled = loaded()
-        compiled.lstm_forward(*driven.shape[:1], self.states.size(-1), *map(address, (*tensors, self.squashed[step])))
+        states, carries, squashed, gates = self._at(step)
+        after = (states + self._stride[0], carries + self._stride[1])
+        loaded().lstm_forward(self.rows, self.size, address(driven), carries, gates, *after, squashed)
 
     def backward(self, step: int, into_state: Tensor, into_carry: Tensor, into_gates: Tensor) -> None:
         """ds_t and dc_t (B, H) to into_gates (B, G); dc_{t-1} replaces dc_t."""
-        tensors = (self.gates[step], self.carries[step], self.squashed[step], into_state, into_carry, into_gates)
-        compiled = loaded()
-        compiled.lstm_backward(*into_state.shape, *map(address, tensors))
+        _, carries, squashed, gates = self._at(step)
+        slopes = map(address, (into_state, into_carry, into_gates))
+        loaded().lstm_backward(self.rows, self.size, gates, carries, squashed, *slopes)
+
+    def _at(self, step: int) -> list[int]:
+        return [begin + step * stride for begin, stride in zip(self._begin, self._stride, strict=True)]
 
 
 class _LSTMStates(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, drives: Tensor, recurrence: Tensor, state: Tensor, carry: Tensor) -> tuple[Tensor, Tensor]:
-        tape = LSTMTape(len(drives), state, carry)
-        driven = drives.new_empty(drives.shape[1:])
-        for step, drive in enumerate(drives):
-            torch.addmm(drive, tape.states[step], recurrence.t(), out=driven)
+        tape = LSTMTape.begin(len(drives), state, carry)
+        driven, turned = drives.new_empty(drives.shape[1:]), recurrence.t()
+        for step, (drive, before) in enumerate(zip(drives.unbind(0), tape.states.unbind(0), strict=False)):
+            torch.addmm(drive, before, turned, out=driven)
             tape.forward(step, driven)
         ctx.save_for_backward(recurrence, *tape.tensors)
         return tape.states[1:], tape.carries[-1].clone()
@@ -143,13 +150,14 @@ class _LSTMStates(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, into_states: Tensor, into_last: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         recurrence, *tensors = ctx.saved_tensors
-        tape = LSTMTape.of(tuple(tensors))
+        tape = LSTMTape(*tensors)
         into_drives = torch.empty_like(tape.gates)
         into_carry, past = into_last.clone(memory_format=torch.contiguous_format), torch.zeros_like(tape.carries[0])
         into_state = torch.empty_like(past)
-        for step in reversed(range(len(into_drives))):
-            torch.add(into_states[step], past, out=into_state)
-            tape.backward(step, into_state, into_carry, into_drives[step])
-            torch.mm(into_drives[step], recurrence, out=past)
+        steps = list(enumerate(zip(into_states.unbind(0), into_drives.unbind(0), strict=True)))
+        for step, (given, into_drive) in reversed(steps):
+            torch.add(given, past, out=into_state)
+            tape.backward(step, into_state, into_carry, into_drive)
+            torch.mm(into_drive, recurrence, out=past)
         into_recurrence = into_drives.flatten(0, 1).t() @ tape.states[:-1].flatten(0, 1)
         return into_drives, into_recurrence, past, into_carry
