@@ -2,6 +2,7 @@
 
 switch       whether the fast spelling may be used
 kernels      kernels.c, compiled on this machine
+packed       weights for the products of kernels.c
 gathering    products of a loop whose weight gradients are one product after the loop
 gates        LSTM and GRU steps with gradients by hand
 energy       additive energies without a tanh per pair

@@ -30,6 +30,76 @@ static inline number power(number x) { /* e^x = 2^n e^r, |r| <= ln 2 / 2; e^r by
 static inline number sigma(number x) { return 1.0f / (1.0f + power(-x)); }
 static inline number tangent(number x) { return 1.0f - 2.0f / (1.0f + power(2.0f * x)); }
 
+/* Products of a few rows with the same weights again and again. A library packs weights anew for every product; here
+ * they are packed once, into panels of 16 outputs, and a tile of 6 rows by 16 outputs stays in registers. */
+typedef number lanes __attribute__((vector_size(32), aligned(4), may_alias));
+enum { WIDE = 8, PANEL = 16, TALL = 6 };
+
+/* W_ji = weight[j * out + i * in], j < outputs, i < inputs -> packed (ceil(outputs / 16), inputs, 16), zero beyond */
+void pack(long outputs, long inputs, long out, long in, const number *weight, number *packed) {
+    for (long first = 0; first < outputs; first += PANEL, packed += inputs * PANEL) {
+        long there = outputs - first < PANEL ? outputs - first : PANEL;
+        const number *rows = weight + first * out;
+        if (there < PANEL) memset(packed, 0, sizeof(number) * inputs * PANEL);
+        if (out == 1)
+            for (long i = 0; i < inputs; i++) memcpy(packed + i * PANEL, rows + i * in, sizeof(number) * there);
+        else
+            for (long lane = 0; lane < there; lane++)
+                for (long i = 0; i < inputs; i++) packed[i * PANEL + lane] = rows[lane * out + i * in];
+    }
+}
+
+static inline __attribute__((always_inline)) void tile(const int rows, long inputs, const number *x, long stride,
+                                                       const number *panel, number *y, long width) {
+    lanes sum[TALL][2];
+    for (int r = 0; r < rows; r++)
+        for (int half = 0; half < 2; half++) sum[r][half] = *(const lanes *)(y + r * width + half * WIDE);
+    for (long i = 0; i < inputs; i++) {
+        lanes left = *(const lanes *)(panel + i * PANEL), right = *(const lanes *)(panel + i * PANEL + WIDE);
+        for (int r = 0; r < rows; r++) {
+            number one = x[r * stride + i];
+            sum[r][0] += one * left;
+            sum[r][1] += one * right;
+        }
+    }
+    for (int r = 0; r < rows; r++)
+        for (int half = 0; half < 2; half++) *(lanes *)(y + r * width + half * WIDE) = sum[r][half];
+}
+
+static void tiles(long rows, long inputs, const number *x, long stride, const number *panel, number *y, long width) {
+    long r = 0;
+    for (; r + TALL <= rows; r += TALL) tile(TALL, inputs, x + r * stride, stride, panel, y + r * width, width);
+    x += r * stride, y += r * width;
+    switch (rows - r) { /* a number of rows that the compiler knows is a loop that it can unroll */
+    case 5: tile(5, inputs, x, stride, panel, y, width); break;
+    case 4: tile(4, inputs, x, stride, panel, y, width); break;
+    case 3: tile(3, inputs, x, stride, panel, y, width); break;
+    case 2: tile(2, inputs, x, stride, panel, y, width); break;
+    case 1: tile(1, inputs, x, stride, panel, y, width); break;
+    }
+}
+
+/* y (rows, outputs) += x (rows, inputs; `stride` apart) W^T */
+static void add_product(long rows, long outputs, long inputs, const number *x, long stride, const number *packed,
+                        number *y) {
+    long whole = outputs / PANEL, rest = outputs % PANEL;
+    for (long panel = 0; panel < whole; panel++)
+        tiles(rows, inputs, x, stride, packed + panel * inputs * PANEL, y + panel * PANEL, outputs);
+    if (rest)
+        for (long r = 0; r < rows; r++) {
+            number last[PANEL] = {0}, *end = y + r * outputs + whole * PANEL;
+            memcpy(last, end, sizeof(number) * rest);
+            tile(1, inputs, x + r * stride, stride, packed + whole * inputs * PANEL, last, PANEL);
+            memcpy(end, last, sizeof(number) * rest);
+        }
+}
+
+static void set_product(long rows, long outputs, long inputs, const number *x, long stride, const number *packed,
+                        number *y) {
+    memset(y, 0, sizeof(number) * rows * outputs);
+    add_product(rows, outputs, inputs, x, stride, packed, y);
+}
+
 /* x (4H) in the order i, f, g, o, before their functions; y is what they are after. x may be y. */
 static inline void lstm_row(long size, const number *x, const number *restrict old, number *y, number *restrict c,
                             number *restrict t, number *restrict s) {
@@ -69,6 +139,32 @@ void lstm_backward(long rows, long size, const number *restrict gates, const num
             d[3 * size + k] = ds[k] * t[k] * o * (1 - o);
             dc[k] = through * f;
         }
+    }
+}
+
+/* A whole recurrence: drives (T, rows, 4H) are W x_t + b; states and carries (T + 1, rows, H) have their first row. */
+void lstm_run(long steps, long rows, long size, const number *drives, const number *recurrence, number *states,
+              number *carries, number *squashed, number *gates, number *driven) {
+    long small = rows * size, wide = 4 * small;
+    for (long t = 0; t < steps; t++) {
+        memcpy(driven, drives + t * wide, sizeof(number) * wide);
+        add_product(rows, 4 * size, size, states + t * small, size, recurrence, driven);
+        lstm_forward(rows, size, driven, carries + t * small, gates + t * wide, states + (t + 1) * small,
+                     carries + (t + 1) * small, squashed + t * small);
+    }
+}
+
+/* Its gradients; turned is U^T, packed. into_carry holds dc_T before and dc_0 after, past ends as ds_0. */
+void lstm_run_backward(long steps, long rows, long size, const number *turned, const number *carries,
+                       const number *squashed, const number *gates, const number *into_states, number *into_drives,
+                       number *into_carry, number *past) {
+    long small = rows * size, wide = 4 * small;
+    memset(past, 0, sizeof(number) * small);
+    for (long t = steps - 1; t >= 0; t--) {
+        for (long k = 0; k < small; k++) past[k] += into_states[t * small + k];
+        lstm_backward(rows, size, gates + t * wide, carries + t * small, squashed + t * small, past, into_carry,
+                      into_drives + t * wide);
+        set_product(rows, size, 4 * size, into_drives + t * wide, 4 * size, turned, past);
     }
 }
 
@@ -118,18 +214,48 @@ static inline number total(long size, const number *v) {
     return all;
 }
 
-/* One query for each of `rows` sources. */
-number attend_forward(long rows, long places, long size, long width, const number *query, const number *powers,
-                      const number *v, const number *values, const uint8_t *mask, number *raised, number *weights,
-                      number *context) {
+/* One query for each of `rows` sources, `stride` apart. */
+static number attend(long rows, long places, long size, long width, const number *query, long stride,
+                     const number *powers, const number *v, const number *values, const uint8_t *mask, number *raised,
+                     number *weights, number *context) {
     number all = total(size, v), farthest = 0;
     for (long row = 0; row < rows; row++) {
         number *alpha = weights + places * row, *c = context + width * row;
-        number far = look(places, size, query + size * row, powers + row * places * size, v, all, mask + places * row,
+        number far = look(places, size, query + stride * row, powers + row * places * size, v, all, mask + places * row,
                           raised + size * row, alpha);
         farthest = far > farthest ? far : farthest;
         for (long k = 0; k < width; k++) c[k] = 0;
         gather(places, width, alpha, values + row * places * width, c);
+    }
+    return farthest;
+}
+
+number attend_forward(long rows, long places, long size, long width, const number *query, const number *powers,
+                      const number *v, const number *values, const uint8_t *mask, number *raised, number *weights,
+                      number *context) {
+    return attend(rows, places, size, width, query, size, powers, v, values, mask, raised, weights, context);
+}
+
+/* All steps of a decoder that reads before it moves; joined is [W_q; U], drive_context C, both packed. What is kept of
+ * each step stands as in lstm_run and attend_forward. room: rows (A + 8H) numbers. Returns the largest |q|. */
+number read_run(long steps, long rows, long places, long size, long width, long hidden, const number *drives,
+                const number *joined, const number *drive_context, const number *powers, const number *v,
+                const number *values, const uint8_t *mask, number *raised, number *weights, number *contexts,
+                number *states, number *carries, number *squashed, number *gates, number *room) {
+    long small = rows * hidden, wide = 4 * hidden, both = size + wide;
+    number *driven = room + rows * both, farthest = 0;
+    for (long t = 0; t < steps; t++) {
+        number *context = contexts + t * rows * width;
+        set_product(rows, both, hidden, states + t * small, hidden, joined, room);
+        number far = attend(rows, places, size, width, room, both, powers, v, values, mask, raised + t * rows * size,
+                            weights + t * rows * places, context);
+        farthest = far > farthest ? far : farthest;
+        for (long row = 0; row < rows; row++)
+            for (long k = 0; k < wide; k++)
+                driven[row * wide + k] = drives[(t * rows + row) * wide + k] + room[row * both + size + k];
+        add_product(rows, wide, width, context, width, drive_context, driven);
+        lstm_forward(rows, hidden, driven, carries + t * small, gates + t * rows * wide, states + (t + 1) * small,
+                     carries + (t + 1) * small, squashed + t * small);
     }
     return farthest;
 }
@@ -292,5 +418,35 @@ void attend_backward(long rows, long places, long size, long width, const number
                 into_v[k] += de * (1.0f - 2.0f * r);
             }
         }
+    }
+}
+
+/* The gradients of read_run. turned_* are the transposed weights, packed; into_contexts and into_weights may be 0; sums
+ * as in attend_backward; past and into_carry (rows, H) begin as zero and end as ds_0 and dc_0. room: rows V + places. */
+void read_run_backward(long steps, long rows, long places, long size, long width, long hidden,
+                       const number *turned_query, const number *turned_recurrence, const number *turned_context,
+                       const number *powers, const number *v, const number *values, const uint8_t *mask,
+                       const number *raised, const number *weights, const number *carries, const number *squashed,
+                       const number *gates, const number *into_states, const number *into_contexts,
+                       const number *into_weights, number *into_gates, number *into_queries, number *into_keys,
+                       number *into_values, number *into_v, number *past, number *into_carry, number *room) {
+    long small = rows * hidden, wide = 4 * hidden;
+    number *into_context = room, *slopes = room + rows * width;
+    for (long t = steps - 1; t >= 0; t--) {
+        number *slope = into_gates + t * rows * wide, *into_query = into_queries + t * rows * size;
+        if (into_states)
+            for (long k = 0; k < small; k++) past[k] += into_states[t * small + k];
+        lstm_backward(rows, hidden, gates + t * rows * wide, carries + t * small, squashed + t * small, past, into_carry,
+                      slope);
+        set_product(rows, hidden, wide, slope, wide, turned_recurrence, past);
+        if (into_contexts)
+            memcpy(into_context, into_contexts + t * rows * width, sizeof(number) * rows * width);
+        else
+            memset(into_context, 0, sizeof(number) * rows * width);
+        add_product(rows, width, wide, slope, wide, turned_context, into_context);
+        attend_backward(rows, places, size, width, powers, v, values, mask, raised + t * rows * size,
+                        weights + t * rows * places, into_weights ? into_weights + t * rows * places : 0, into_context,
+                        slopes, into_query, into_keys, into_values, into_v);
+        add_product(rows, hidden, size, into_query, size, turned_query, past);
     }
 }

@@ -26,6 +26,11 @@ SIGNATURES = {
     "attend_backward": (4, 13, None),
     "read_and_move": (5, 18, ctypes.c_float),
     "lstm_alone": (4, 4, None),
+    "pack": (4, 2, None),
+    "lstm_run": (3, 7, None),
+    "lstm_run_backward": (3, 8, None),
+    "read_run": (6, 15, ctypes.c_float),
+    "read_run_backward": (6, 23, None),
     "greedy_alone": (10, 19, COUNT),
 }  # counts, then pointers, then what is returned
 

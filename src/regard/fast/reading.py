@@ -14,6 +14,7 @@ from torch.autograd.function import once_differentiable
 from regard.fast.attend import OutOfReach
 from regard.fast.energy import REACH, Grown
 from regard.fast.kernels import address, loaded
+from regard.fast.packed import loops_inside, packed
 from regard.fast.recurrence import LSTMTape
 
 
@@ -82,7 +83,15 @@ class _ReadAll(torch.autograd.Function):
         contexts, compared = drives.new_empty(steps, rows, width), drives.new_empty(rows, size)
         driven = drives.new_empty(drives.shape[1:])
         kernels = loaded()
-        for step, drive in enumerate(drives):
+        inside = layers == 1 and loops_inside()
+        if inside:
+            joined, room = torch.cat([query, recurrences[0]]), drives.new_empty(rows, size + 2 * drives.size(-1))
+            given = (drives.contiguous(), packed(joined), packed(context_drive), power, v, values, mask)
+            kept = (raised, weights, contexts, *tapes[0].tensors, room)
+            numbers = (steps, rows, places, size, width, tapes[0].size)
+            if kernels.read_run(*numbers, *map(address, (*given, *kept))) > REACH:
+                raise OutOfReach
+        for step, drive in enumerate(drives) if not inside else ():
             torch.mm(tapes[-1].states[step], query.t(), out=compared)
             tensors = (compared, power, v, values, mask, raised[step], weights[step], contexts[step])
             if kernels.attend_forward(rows, places, size, width, *map(address, tensors)) > REACH:
@@ -119,7 +128,16 @@ class _ReadAll(torch.autograd.Function):
         carries = [torch.zeros_like(past) for past in pasts]
         given = into_weights.contiguous() if into_weights is not None else None
         kernels = loaded()
-        for step in reversed(range(steps)):
+        inside = layers == 1 and loops_inside()
+        if inside:
+            turned = [packed(one.t()) for one in (query, recurrences[0], context_drive)]
+            source = (power, v, values, mask, raised, weights, *tapes[0].tensors[1:])
+            slopes_of = [None if one is None else one.contiguous() for one in (into_states, into_contexts)]
+            written = (into_gates[0], into_queries, into_keys, into_values, into_v, pasts[0], carries[0])
+            room = power.new_empty(rows * width + places)
+            everything = (*turned, *source, *slopes_of, given, *written, room)
+            kernels.read_run_backward(steps, rows, places, size, width, tapes[0].size, *map(address, everything))
+        for step in reversed(range(steps)) if not inside else ():
             if into_states is not None:
                 pasts[-1] += into_states[step]
             for layer in reversed(range(layers)):

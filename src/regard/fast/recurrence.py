@@ -13,6 +13,7 @@ from torch.autograd.function import once_differentiable
 from regard.fast.gates import gru, lstm
 from regard.fast.gathering import product, share
 from regard.fast.kernels import address, library, loaded
+from regard.fast.packed import loops_inside, packed
 
 
 def run_layer(loop: nn.RNNBase, vectors: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
@@ -140,9 +141,13 @@ class _LSTMStates(torch.autograd.Function):
     def forward(ctx: Any, drives: Tensor, recurrence: Tensor, state: Tensor, carry: Tensor) -> tuple[Tensor, Tensor]:
         tape = LSTMTape.begin(len(drives), state, carry)
         driven, turned = drives.new_empty(drives.shape[1:]), recurrence.t()
-        for step, (drive, before) in enumerate(zip(drives.unbind(0), tape.states.unbind(0), strict=False)):
-            torch.addmm(drive, before, turned, out=driven)
-            tape.forward(step, driven)
+        if loops_inside():
+            read = (drives.contiguous(), packed(recurrence), *tape.tensors, driven)
+            loaded().lstm_run(len(drives), tape.rows, tape.size, *map(address, read))
+        else:
+            for step, (drive, before) in enumerate(zip(drives.unbind(0), tape.states.unbind(0), strict=False)):
+                torch.addmm(drive, before, turned, out=driven)
+                tape.forward(step, driven)
         ctx.save_for_backward(recurrence, *tape.tensors)
         return tape.states[1:], tape.carries[-1].clone()
 
@@ -153,11 +158,16 @@ class _LSTMStates(torch.autograd.Function):
         tape = LSTMTape(*tensors)
         into_drives = torch.empty_like(tape.gates)
         into_carry, past = into_last.clone(memory_format=torch.contiguous_format), torch.zeros_like(tape.carries[0])
-        into_state = torch.empty_like(past)
-        steps = list(enumerate(zip(into_states.unbind(0), into_drives.unbind(0), strict=True)))
-        for step, (given, into_drive) in reversed(steps):
-            torch.add(given, past, out=into_state)
-            tape.backward(step, into_state, into_carry, into_drive)
-            torch.mm(into_drive, recurrence, out=past)
+        if loops_inside():
+            given = (packed(recurrence.t()), *tape.tensors[1:], into_states.contiguous())
+            written = (into_drives, into_carry, past)
+            loaded().lstm_run_backward(len(into_drives), tape.rows, tape.size, *map(address, (*given, *written)))
+        else:
+            into_state = torch.empty_like(past)
+            steps = list(enumerate(zip(into_states.unbind(0), into_drives.unbind(0), strict=True)))
+            for step, (into, into_drive) in reversed(steps):
+                torch.add(into, past, out=into_state)
+                tape.backward(step, into_state, into_carry, into_drive)
+                torch.mm(into_drive, recurrence, out=past)
         into_recurrence = into_drives.flatten(0, 1).t() @ tape.states[:-1].flatten(0, 1)
         return into_drives, into_recurrence, past, into_carry
