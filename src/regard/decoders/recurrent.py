@@ -14,13 +14,15 @@ from regard.cells import CellState, LSTMCell, make_cells
 from regard.decoders.output import AttentionalOutput, Output
 from regard.decoders.start import Layers, Start
 from regard.dropout import Dropout, Noise
-from regard.fast.alone import Walked, walk_alone
 from regard.fast.decoding import Arranged, Quick
 from regard.fast.gathering import Repeated, gathered
+from regard.fast.greedy import Walked, walk_all
+from regard.fast.packed import loops_inside
 from regard.fast.reading import Upper, read_all
 from regard.fast.recurrence import lstm_states, own_loop, uses_own_loop
 from regard.fast.switch import allowed, wanted
 
+FEW = 4  # sources for which one thread is enough
 COMPARED = 1 << 22  # numbers in the comparisons of queries with keys that are made at once
 
 
@@ -254,6 +256,8 @@ class RecurrentDecoder(nn.Module):
         score, drive = cast(AdditiveScore, attention.score), cast(Repeated, self.context_drive)
         weights = [self.words.weight, score.W.weight, score.v.weight[0], drive.weight]
         weights += [cell.W.weight, cell.W.bias, cell.U.bias, cell.U.weight]
+        if isinstance(self.output, AttentionalOutput):
+            weights += [*self.output.W_c.parameters(), *self.output.O.parameters()]
         if self._arranged is None or not self._arranged.fits(weights):
             self._arranged = Arranged(weights)
         return QuickStep(self, Quick(memory.values, memory.keys, memory.mask, self._arranged))
@@ -313,10 +317,11 @@ class QuickStep:
         after = state._replace(layers=tuple(layers), past=torch.arange(len(tokens)))
         return Step(decoder.output.logits(readout), after, weights)
 
-    def walk(self, state: State, begin: int, end: int, forbidden: tuple[int, ...], most: int) -> Walked | None:
-        """The likeliest symbol again and again, for one source, where that has been spelt out as one loop."""
-        output = self.decoder.output
-        if len(state.layers) > 1 or not isinstance(output, AttentionalOutput):
-            return None
+    def walk(
+        self, state: State, begin: int, end: int, forbidden: Sequence[int], longest: Sequence[int]
+    ) -> Walked | None:
+        """The likeliest symbol again and again, for all sources, where that has been spelt out as one loop."""
         first, carry = state.layers[0]
-        return walk_alone(self.first, first, carry, output.W_c, output.O, begin, end, forbidden, most)
+        if len(state.layers) > 1 or not (loops_inside() or len(first) <= FEW):
+            return None
+        return walk_all(self.first, first, carry, begin, end, forbidden, longest)

@@ -10,6 +10,6 @@ attend       one reading of the source, in one pass
 recurrence   a whole recurrence as one node of the graph
 reading      the same with attention inside
 decoding     steps of search
-alone        a whole greedy search of one source
+greedy       a whole greedy search
 cross_entropy   a loss that never holds all logits
 """

@@ -15,18 +15,36 @@ from torch import Tensor
 from regard.fast.attend import OutOfReach
 from regard.fast.energy import REACH, Grown
 from regard.fast.kernels import address, loaded
+from regard.fast.packed import packed
 
 TABLE = 2048  # a larger vocabulary is looked up and multiplied step by step
+
+
+class Readout(NamedTuple):
+    """tanh(W_c [c; s] + b_c), then O and its bias: the output that kernels.c knows, packed for it."""
+
+    size: int  # R
+    parts: tuple[Tensor, ...]  # W_c's half of the context and of the state, b_c, O and its bias
+
+    @classmethod
+    def of(cls, weights: Sequence[Tensor], width: int) -> "Readout":
+        """W_c (R, V + H), b_c (R,), O (N, R) and its bias (N,)"""
+        mixing, mixing_bias, output, bias = weights
+        halves = (packed(mixing[:, :width]), packed(mixing[:, width:]))
+        return cls(len(mixing), (*halves, mixing_bias, packed(output), bias))
 
 
 class Arranged:
     """A decoder's weights, arranged for steps without gradients."""
 
     def __init__(self, weights: Sequence[Tensor]):
-        """E (N, E), W_q (A, H), v (A,), C (G, V), W (G, E), W's and U's bias (G,), U (G, H)"""
-        self.words, self.query, self.v, self.context_drive, self.drive, bias, past_bias, self.recurrence = weights
+        """E (N, E), W_q (A, H), v (A,), C (G, V), W (G, E), W's and U's bias (G,), U (G, H), and, where the output is
+        attentional, W_c, its bias, O and its bias"""
+        self.words, self.query, self.v, self.context_drive, self.drive, bias, past_bias, self.recurrence = weights[:8]
+        self.readout = Readout.of(weights[8:], self.context_drive.size(1)) if weights[8:] else None
         self.bias = bias + past_bias  # (G,)
         self.joined = torch.cat([self.query, self.recurrence])  # (A + G, H)
+        self.packed = packed(self.joined)
         small = len(self.words) <= TABLE
         self.table = torch.addmm(self.bias, self.words, self.drive.t()) if small else None  # (N, G)
         self.versions = [one._version for one in weights]

@@ -66,6 +66,22 @@ static inline __attribute__((always_inline)) void tile(const int rows, long inpu
         for (int half = 0; half < 2; half++) *(lanes *)(y + r * width + half * WIDE) = sum[r][half];
 }
 
+/* One row by several panels: enough sums side by side that none waits for the last multiplication */
+static inline __attribute__((always_inline)) void line(const int panels, long inputs, const number *x,
+                                                       const number *packed, number *y) {
+    lanes sum[4][2];
+    for (int p = 0; p < panels; p++)
+        for (int half = 0; half < 2; half++) sum[p][half] = *(const lanes *)(y + p * PANEL + half * WIDE);
+    for (long i = 0; i < inputs; i++)
+        for (int p = 0; p < panels; p++) {
+            const number *here = packed + (p * inputs + i) * PANEL;
+            sum[p][0] += x[i] * *(const lanes *)here;
+            sum[p][1] += x[i] * *(const lanes *)(here + WIDE);
+        }
+    for (int p = 0; p < panels; p++)
+        for (int half = 0; half < 2; half++) *(lanes *)(y + p * PANEL + half * WIDE) = sum[p][half];
+}
+
 static void tiles(long rows, long inputs, const number *x, long stride, const number *panel, number *y, long width) {
     long r = 0;
     for (; r + TALL <= rows; r += TALL) tile(TALL, inputs, x + r * stride, stride, panel, y + r * width, width);
@@ -82,8 +98,10 @@ static void tiles(long rows, long inputs, const number *x, long stride, const nu
 /* y (rows, outputs) += x (rows, inputs; `stride` apart) W^T */
 static void add_product(long rows, long outputs, long inputs, const number *x, long stride, const number *packed,
                         number *y) {
-    long whole = outputs / PANEL, rest = outputs % PANEL;
-    for (long panel = 0; panel < whole; panel++)
+    long whole = outputs / PANEL, rest = outputs % PANEL, panel = 0;
+    if (rows == 1)
+        for (; panel + 4 <= whole; panel += 4) line(4, inputs, x, packed + panel * inputs * PANEL, y + panel * PANEL);
+    for (; panel < whole; panel++)
         tiles(rows, inputs, x, stride, packed + panel * inputs * PANEL, y + panel * PANEL, outputs);
     if (rest)
         for (long r = 0; r < rows; r++) {
@@ -335,45 +353,63 @@ void lstm_alone(long places, long size, long width, long backwards, const number
     }
 }
 
-/* Greedy search for one source: read_and_move, then p(y) = softmax(O tanh(W_c [c; s] + b) + b'), then the likeliest
- * symbol that is not `barred`, until `end` or `most` steps. Step t writes symbols[t], its row of weights, and what its
- * log p is made of: likely[t] = z_y - max z and mass[t] = sum e^(z - max z). Powers as in read_and_move.
- * room: A + 4H + max(A, H) + 4H + V + 3H + R + N numbers. Returns the steps taken, or -1 where a query is out of
+/* Greedy search: read_and_move, then p(y) = softmax(O tanh(W_c [c; s] + b) + b'), then the likeliest symbol that is not
+ * `barred`, until `end` or longest[row] + 1 symbols; who is done leaves. Row r reads source r. Its step t writes to place
+ * t of `most` in each of symbols, weights, likely (z_y - max z) and mass (sum e^(z - max z)), of which log p is made;
+ * taken[r] counts its steps. joined, W_c's two halves and O are packed, the rest is as in read_and_move.
+ * room: rows (A + 7H + V + S + R + N) + 4H + max(A, H) numbers; whole: 2 rows. Returns 0, or -1 where a query is out of
  * `reach` or a number is none: then only the plain search is right. */
-long greedy_alone(long most, long places, long size, long width, long hidden, long read, long count, long begin, long end,
-                  long reach, const number *joined, const number *powers, const number *v, const number *values,
-                  const number *driven, const uint8_t *mask, const number *table, const number *W_c, const number *b_c,
-                  const number *O, const number *b_o, const uint8_t *barred, const number *first, const number *carried,
-                  number *room, int64_t *symbols, number *weights, number *likely, number *mass) {
-    long wide = 4 * hidden;
-    number *both = room, *raised = both + size + wide, *gates = raised + (size > hidden ? size : hidden);
-    number *shown = gates + wide, *state = shown + width, *carry = state + hidden, *after = carry + hidden;
-    number *readout = after + hidden, *logits = readout + read;
-    const int64_t owner = 0;
-    int64_t symbol = begin;
-    for (long k = 0; k < hidden; k++) state[k] = first[k], carry[k] = carried[k];
-    for (long step = 0; step < most; step++) {
-        product(size + wide, hidden, joined, state, 0, both);
-        number far = read_and_move(1, places, size, width, hidden, &owner, &symbol, 0, 0, both, powers, v, values, driven,
-                                   mask, table, carry, raised, gates, weights + step * places, shown, state, after);
+long greedy_run(long rows, long most, long places, long size, long width, long hidden, long read, long count, long begin,
+                long end, long reach, const int64_t *longest, const number *joined, const number *powers, const number *v,
+                const number *values, const number *driven, const uint8_t *mask, const number *table,
+                const number *context_readout, const number *state_readout, const number *b_c, const number *O,
+                const number *b_o, const uint8_t *barred, const number *first, const number *carried, number *room,
+                int64_t *whole, int64_t *symbols, number *weights, number *likely, number *mass, int64_t *taken) {
+    long wide = 4 * hidden, both = size + wide;
+    number *asked = room, *state = asked + rows * both, *carry = state + rows * hidden, *after = carry + rows * hidden;
+    number *context = after + rows * hidden, *alpha = context + rows * width, *readout = alpha + rows * places;
+    number *logits = readout + rows * read, *gates = logits + rows * count, *raised = gates + wide;
+    int64_t *owner = whole, *symbol = owner + rows;
+    memcpy(state, first, sizeof(number) * rows * hidden);
+    memcpy(carry, carried, sizeof(number) * rows * hidden);
+    for (long row = 0; row < rows; row++) owner[row] = row, symbol[row] = begin;
+    for (long step = 0, live = rows; live > 0; step++) {
+        set_product(live, both, hidden, state, hidden, joined, asked);
+        number far = read_and_move(live, places, size, width, hidden, owner, symbol, 0, 0, asked, powers, v, values,
+                                   driven, mask, table, carry, raised, gates, alpha, context, state, after);
         if (!(far <= reach)) return -1;
+        for (long row = 0; row < live; row++) memcpy(readout + row * read, b_c, sizeof(number) * read);
+        add_product(live, read, width, context, width, context_readout, readout);
+        add_product(live, read, hidden, state, hidden, state_readout, readout);
+        for (long k = 0; k < live * read; k++) readout[k] = tangent(readout[k]);
+        for (long row = 0; row < live; row++) memcpy(logits + row * count, b_o, sizeof(number) * count);
+        add_product(live, count, read, readout, read, O, logits);
+        long kept = 0;
+        for (long row = 0; row < live; row++) {
+            const number *z = logits + row * count;
+            number highest = -3.4e38f, best = -3.4e38f, sum = 0;
+            int64_t written = -1, who = owner[row];
+            for (long n = 0; n < count; n++) {
+                if (z[n] > highest) highest = z[n];
+                if (!barred[n] && z[n] > best) best = z[n], written = n;
+            }
+            for (long n = 0; n < count; n++) sum += power(z[n] - highest);
+            if (written < 0 || !(sum >= 0)) return -1;
+            long place = who * most + step;
+            symbols[place] = written, likely[place] = best - highest, mass[place] = sum;
+            memcpy(weights + place * places, alpha + row * places, sizeof(number) * places);
+            taken[who] = step + 1;
+            if (written == end || step >= longest[who]) continue;
+            owner[kept] = who, symbol[kept] = written;
+            memmove(state + kept * hidden, state + row * hidden, sizeof(number) * hidden);
+            memmove(after + kept * hidden, after + row * hidden, sizeof(number) * hidden);
+            kept++;
+        }
+        live = kept;
         number *old = carry;
         carry = after, after = old;
-        product(read, width + hidden, W_c, shown, b_c, readout); /* shown and state lie side by side: [c; s] */
-        for (long k = 0; k < read; k++) readout[k] = tangent(readout[k]);
-        product(count, read, O, readout, b_o, logits);
-        number highest = -3.4e38f, best = -3.4e38f, sum = 0;
-        symbol = -1;
-        for (long n = 0; n < count; n++) {
-            if (logits[n] > highest) highest = logits[n];
-            if (!barred[n] && logits[n] > best) best = logits[n], symbol = n;
-        }
-        for (long n = 0; n < count; n++) sum += power(logits[n] - highest);
-        if (symbol < 0 || !(sum >= 0)) return -1;
-        symbols[step] = symbol, likely[step] = best - highest, mass[step] = sum;
-        if (symbol == end) return step + 1;
     }
-    return most;
+    return 0;
 }
 
 /* The gradients of attend_forward; those of keys, values and v are added to what is there. */

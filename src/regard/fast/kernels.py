@@ -31,7 +31,7 @@ SIGNATURES = {
     "lstm_run_backward": (3, 8, None),
     "read_run": (6, 15, ctypes.c_float),
     "read_run_backward": (6, 23, None),
-    "greedy_alone": (10, 19, COUNT),
+    "greedy_run": (11, 23, COUNT),
 }  # counts, then pointers, then what is returned
 
 

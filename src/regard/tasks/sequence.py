@@ -34,7 +34,7 @@ from regard.search.beam import beam
 from regard.search.constraints import Limits
 from regard.search.ensemble import ensemble
 from regard.search.greedy import greedy
-from regard.search.hypothesis import Hypothesis, normalised
+from regard.search.hypothesis import Hypothesis
 from regard.search.sample import sample
 from regard.search.step import Step, StepOutput
 from regard.search.tree import pick
@@ -220,9 +220,9 @@ def _search(
         )
         return [sorted(several, key=lambda one: -one.score) for several in drawn]
     if options.beam == 1 and options.coverage_penalty == 0:
-        alone = _alone(step, limits, options.length_penalty) if count == 1 and isinstance(step, ModelStep) else None
-        if alone is not None:
-            return [[alone]]
+        found = _walked(step, limits, options.length_penalty) if isinstance(step, ModelStep) else None
+        if found is not None:
+            return [[one] for one in found]
         return [[one] for one in greedy(step, state, limits, sources=count, length_penalty=options.length_penalty)]
     return beam(
         step,
@@ -237,19 +237,30 @@ def _search(
     )
 
 
-def _alone(step: ModelStep, limits: Limits, length_penalty: float) -> Hypothesis | None:
-    """What `greedy` finds for one source, in one call, where nothing is forced and the decoder can do it."""
+def _walked(step: ModelStep, limits: Limits, length_penalty: float) -> list[Hypothesis] | None:
+    """What `greedy` finds, in one call, where nothing is forced and the decoder can do it."""
     if step.quick is None or limits.prefix is not None or limits.shortest > 0 or limits.no_repeat > 0:
         return None
-    most = int(limits.longest[0]) + 1  # END is no symbol of the answer
-    walked = step.quick.walk(step.state, limits.begin, limits.end, limits.forbidden, most)
+    longest = [int(length) for length in limits.longest]
+    walked = step.quick.walk(step.state, limits.begin, limits.end, limits.forbidden, longest)
     if walked is None:
         return None
-    finished = walked.symbols[-1] == limits.end
-    length = len(walked.symbols) - 1  # without END, or without the symbol that is one too many
-    log_prob = sum(walked.log_probs if finished else walked.log_probs[:length])
-    score = normalised(torch.tensor(log_prob, dtype=torch.float64), length + finished, length_penalty)
-    return Hypothesis(walked.symbols[:length], float(score), log_prob, walked.weights[:length].clone(), finished)
+    return [
+        _hypothesis(symbols[:steps], log_probs[:steps], weights[:steps], limits.end, length_penalty)
+        for symbols, log_probs, weights, steps in zip(
+            walked.symbols.tolist(), walked.log_probs.tolist(), walked.weights, walked.steps, strict=True
+        )
+    ]
+
+
+def _hypothesis(
+    symbols: list[int], log_probs: list[float], weights: Tensor, end: int, length_penalty: float
+) -> Hypothesis:
+    """Of what was written up to END, or to one symbol too many."""
+    finished, length = symbols[-1] == end, len(symbols) - 1
+    log_prob = sum(log_probs if finished else log_probs[:length])
+    score = log_prob / max(length + finished, 1) ** length_penalty
+    return Hypothesis(symbols[:length], score, log_prob, weights[:length].clone(), finished)
 
 
 def _limits(codec: Codec, sources: Sequence[Sequence[int]], request: Request) -> Limits:

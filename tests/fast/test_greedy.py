@@ -1,4 +1,4 @@
-"""One source on its own: the search inside kernels.c finds what search.greedy finds, by the plain model."""
+"""Greedy search: the one inside kernels.c finds what search.greedy finds, by the plain model."""
 
 from typing import Any
 
@@ -28,16 +28,22 @@ def answers(one: EncoderDecoder, request: Request) -> list[Prediction]:
 
 
 def check(one: EncoderDecoder, request: Request) -> list[Prediction]:
+    """Each source alone, and all together: that changes nothing."""
     found = answers(one, request)
     with plain():
         wanted = answers(one, request)
+    compare(answer([one], CODEC, EXAMPLES, request, list(range(len(EXAMPLES)))), wanted)
+    compare(found, wanted)
+    return found
+
+
+def compare(found: list[Prediction], wanted: list[Prediction]) -> None:
     for mine, reference in zip(found, wanted, strict=True):
         assert mine.output_tokens == reference.output_tokens
         assert mine.finished == reference.finished
         assert mine.score == pytest.approx(reference.score, abs=1e-5)
         assert mine.log_probability == pytest.approx(reference.log_probability, abs=1e-5)
         assert mine.attention == pytest.approx(reference.attention, abs=1e-5)
-    return found
 
 
 @pytest.fixture
@@ -72,13 +78,13 @@ def test_answers_that_are_cut_off() -> None:
 @pytest.mark.parametrize("options", [{"shortest": 4}, {"no_repeat": 1}])
 def test_limits_it_does_not_know_go_the_usual_way(options: dict[str, int], counted: list[int]) -> None:
     check(made(), Request(Search(beam=1, **options)))
-    assert len(counted) == 2 * len(EXAMPLES)
+    assert len(counted) == 2 * len(EXAMPLES) + 1
 
 
 @pytest.mark.parametrize("options", [{"decoder_layers": 2}, {"output": "maxout"}, {"cell": "gru"}])
 def test_decoders_it_does_not_know_go_the_usual_way(options: dict[str, Any], counted: list[int]) -> None:
     check(made(**options), Request(Search(beam=1)))
-    assert len(counted) == 2 * len(EXAMPLES)
+    assert len(counted) == 2 * len(EXAMPLES) + 1
 
 
 def test_queries_out_of_reach_go_the_usual_way(counted: list[int]) -> None:
