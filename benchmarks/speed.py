@@ -62,9 +62,10 @@ class Race:
             corpus.write(size, data, folder)
             counts = Corpus.of(folder)
             flops = {toolkit.name: epoch_flops(toolkit.name, size, counts) for toolkit in self.learners}
+            known = self.results["sizes"].get(size.name, {}).get("flops", {})  # of toolkits that run in another call
             about = {
                 **size._asdict(),
-                "flops": flops,
+                "flops": known | flops,
                 "filler": counts.pairs - size.pairs,
                 "target_symbols": counts.vocabulary,
             }

@@ -25,7 +25,10 @@ def render(race: Race) -> str:
         "",
         *(f"- {name}: {_listed(found)}" for name, found in race["versions"].items()),
         "",
-        *(f"- matrix products, {threads} threads: {peak / 1e9:.0f} GFLOP/s" for threads, peak in race["peak"].items()),
+        *(
+            f"- matrix products, {threads} thread(s): {peak / 1e9:.0f} GFLOP/s"
+            for threads, peak in race["peak"].items()
+        ),
     ]
     for size in race["sizes"]:
         for threads in sorted({one["threads"] for one in race["records"] if one["size"] == size}):
@@ -38,7 +41,8 @@ def _section(race: Race, name: str, threads: int) -> list[str]:
     decoded = f"{size['decoded']:,}"
     head = ["", "train 1 epoch", "CPU", "GFLOP", "of peak", f"greedy {decoded}", "CPU", f"beam {BEAM}, {decoded}"]
     head += ["CPU", f"one item, median of {SINGLES}", "symbols per answer", "file"]
-    rows = [[toolkit, *_cells(race, name, threads, toolkit)] for toolkit in race["versions"]]
+    ran = {one["toolkit"] for one in race["records"] if one["size"] == name and one["threads"] == threads}
+    rows = [[toolkit, *_cells(race, name, threads, toolkit)] for toolkit in race["versions"] if toolkit in ran]
     rows += [_ratios(race, name, threads)]
     filler = f" and {size['filler']:,} that fill the vocabulary" if size["filler"] else ""
     about = (
