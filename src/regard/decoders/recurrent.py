@@ -22,7 +22,7 @@ from regard.fast.reading import Upper, read_all
 from regard.fast.recurrence import lstm_states, own_loop, uses_own_loop
 from regard.fast.switch import allowed, wanted
 
-FEW = 4  # sources for which one thread is enough
+SMALL = 512  # a state up to this size is searched faster by one thread inside kernels.c than by torch on two
 COMPARED = 1 << 22  # numbers in the comparisons of queries with keys that are made at once
 
 
@@ -322,6 +322,6 @@ class QuickStep:
     ) -> Walked | None:
         """The likeliest symbol again and again, for all sources, where that has been spelt out as one loop."""
         first, carry = state.layers[0]
-        if len(state.layers) > 1 or not (loops_inside() or len(first) <= FEW):
+        if len(state.layers) > 1 or not (loops_inside() or first.size(-1) <= SMALL):
             return None
         return walk_all(self.first, first, carry, begin, end, forbidden, longest)

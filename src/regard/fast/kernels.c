@@ -160,29 +160,46 @@ void lstm_backward(long rows, long size, const number *restrict gates, const num
     }
 }
 
-/* A whole recurrence: drives (T, rows, 4H) are W x_t + b; states and carries (T + 1, rows, H) have their first row. */
-void lstm_run(long steps, long rows, long size, const number *drives, const number *recurrence, number *states,
-              number *carries, number *squashed, number *gates, number *driven) {
+static void blank(long rows, long size, long place, const int64_t *lengths, number *state, number *carry) {
+    for (long row = 0; row < rows; row++)
+        if (place >= lengths[row]) {
+            memset(state + row * size, 0, sizeof(number) * size);
+            memset(carry + row * size, 0, sizeof(number) * size);
+        }
+}
+
+/* A whole recurrence: drives (T, rows, 4H) are W x_j + b; states and carries (T + 1, rows, H) have their first row and
+ * stand in the order of the steps. `backwards` begins at the last place. Where lengths are given, a row's state is zero at
+ * places beyond its own: there it has not begun, or has ended. */
+void lstm_run(long steps, long rows, long size, long backwards, const int64_t *lengths, const number *drives,
+              const number *recurrence, number *states, number *carries, number *squashed, number *gates,
+              number *driven) {
     long small = rows * size, wide = 4 * small;
     for (long t = 0; t < steps; t++) {
-        memcpy(driven, drives + t * wide, sizeof(number) * wide);
+        long place = backwards ? steps - 1 - t : t;
+        number *state = states + (t + 1) * small, *carry = carries + (t + 1) * small;
+        memcpy(driven, drives + place * wide, sizeof(number) * wide);
         add_product(rows, 4 * size, size, states + t * small, size, recurrence, driven);
-        lstm_forward(rows, size, driven, carries + t * small, gates + t * wide, states + (t + 1) * small,
-                     carries + (t + 1) * small, squashed + t * small);
+        lstm_forward(rows, size, driven, carries + t * small, gates + t * wide, state, carry, squashed + t * small);
+        if (lengths) blank(rows, size, place, lengths, state, carry);
     }
 }
 
-/* Its gradients; turned is U^T, packed. into_carry holds dc_T before and dc_0 after, past ends as ds_0. */
-void lstm_run_backward(long steps, long rows, long size, const number *turned, const number *carries,
-                       const number *squashed, const number *gates, const number *into_states, number *into_drives,
-                       number *into_carry, number *past) {
+/* Its gradients; turned is U^T, packed; into_states stand in the order of the steps, drives in that of the places.
+ * into_carry holds dc_T before and dc_0 after, past ends as ds_0. */
+void lstm_run_backward(long steps, long rows, long size, long backwards, const int64_t *lengths, const number *turned,
+                       const number *carries, const number *squashed, const number *gates, const number *into_states,
+                       number *into_drives, number *into_carry, number *past) {
     long small = rows * size, wide = 4 * small;
     memset(past, 0, sizeof(number) * small);
     for (long t = steps - 1; t >= 0; t--) {
+        long place = backwards ? steps - 1 - t : t;
+        number *into_drive = into_drives + place * wide;
         for (long k = 0; k < small; k++) past[k] += into_states[t * small + k];
+        if (lengths) blank(rows, size, place, lengths, past, into_carry);
         lstm_backward(rows, size, gates + t * wide, carries + t * small, squashed + t * small, past, into_carry,
-                      into_drives + t * wide);
-        set_product(rows, size, 4 * size, into_drives + t * wide, 4 * size, turned, past);
+                      into_drive);
+        set_product(rows, size, 4 * size, into_drive, 4 * size, turned, past);
     }
 }
 

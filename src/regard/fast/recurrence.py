@@ -19,11 +19,14 @@ from regard.fast.packed import loops_inside, packed
 def run_layer(loop: nn.RNNBase, vectors: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
     """What torch's packed loop computes: values (B, S, D·H), zero on padding, and last states (B, D·H).
 
-    For the second direction each sequence is turned around by its own length, so no loop needs a mask: what is computed
-    beyond a sequence's end is not read by anything before it.
+    Where the loop is torch's, each sequence is turned around by its own length for the second direction, so no loop
+    needs a mask: what is computed beyond a sequence's end is not read by anything before it.
     """
-    if len(vectors) == 1 and _answers_only(loop, vectors) and int(lengths[0]) == vectors.size(1):
+    lstm = loop.mode == "LSTM" and compiled(vectors)
+    if lstm and len(vectors) == 1 and not torch.is_grad_enabled() and int(lengths[0]) == vectors.size(1):
         return _run_alone(loop, vectors[0])
+    if lstm and loops_inside():
+        return _run_inside(loop, vectors, lengths)
     places = torch.arange(vectors.size(1), device=vectors.device)  # (S,)
     real = places < lengths[:, None]  # (B, S)
     turned = torch.where(real, lengths[:, None] - 1 - places, places)  # (B, S)  its own inverse
@@ -37,9 +40,9 @@ def run_layer(loop: nn.RNNBase, vectors: Tensor, lengths: Tensor) -> tuple[Tenso
     return torch.cat(values, -1) * real[:, :, None], torch.cat(last, -1)
 
 
-def _answers_only(loop: nn.RNNBase, vectors: Tensor) -> bool:
-    learns = torch.is_grad_enabled()
-    return loop.mode == "LSTM" and not learns and vectors.dtype == torch.float32 and library() is not None
+def compiled(tensor: Tensor) -> bool:
+    """Whether there is a kernel for such numbers."""
+    return tensor.dtype == torch.float32 and library() is not None
 
 
 def _run_alone(loop: nn.RNNBase, vectors: Tensor) -> tuple[Tensor, Tensor]:
@@ -52,6 +55,18 @@ def _run_alone(loop: nn.RNNBase, vectors: Tensor) -> tuple[Tensor, Tensor]:
         loaded().lstm_alone(places, size, width, direction, *map(address, tensors))
     last = [values[-1, :size], *([values[0, size:]] if len(loop.all_weights) > 1 else [])]
     return values[None], torch.cat(last)[None]
+
+
+def _run_inside(loop: nn.RNNBase, vectors: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+    """The same where the loop is C's, which knows where a sequence ends."""
+    inputs, first = vectors.transpose(0, 1), vectors.new_zeros(len(vectors), loop.hidden_size)  # (S, B, I), (B, H)
+    values, last = [], []
+    for direction, (weight, recurrence, bias, past_bias) in enumerate(loop.all_weights):
+        drives = nn.functional.linear(inputs, weight, bias + past_bias)  # (S, B, G)
+        states, _ = _LSTMStates.apply(drives, recurrence, first, first, bool(direction), lengths)  # (S, B, H)
+        values.append(states)
+        last.append(states[0] if direction else states[lengths - 1, torch.arange(len(lengths))])  # (B, H)
+    return torch.cat(values, -1).transpose(0, 1).contiguous(), torch.cat(last, -1)
 
 
 def _take(sequences: Tensor, places: Tensor) -> Tensor:
@@ -73,8 +88,8 @@ def _states(mode: str, inputs: Tensor, weight: Tensor, recurrence: Tensor, bias:
 
 def lstm_states(drives: Tensor, recurrence: Tensor, state: Tensor, carry: Tensor) -> tuple[Tensor, Tensor]:
     """drive_t = W x_t + all biases (T, B, G), U (G, H), s_0 and c_0 (B, H) -> s_1 … s_T (T, B, H) and c_T (B, H)"""
-    if drives.dtype == torch.float32 and library() is not None:
-        states, last = _LSTMStates.apply(drives, recurrence, state, carry)
+    if compiled(drives):
+        states, last = _LSTMStates.apply(drives, recurrence, state, carry, False, None)
         return states, last
     shared, states = share(recurrence, None), []
     for drive in drives.unbind(0):
@@ -137,31 +152,44 @@ class LSTMTape:
 
 
 class _LSTMStates(torch.autograd.Function):
+    """In the order of the places. Backwards, or with lengths (see kernels.c), only where loops are C's."""
+
     @staticmethod
-    def forward(ctx: Any, drives: Tensor, recurrence: Tensor, state: Tensor, carry: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(
+        ctx: Any,
+        drives: Tensor,
+        recurrence: Tensor,
+        state: Tensor,
+        carry: Tensor,
+        backwards: bool,
+        lengths: Tensor | None,
+    ) -> tuple[Tensor, Tensor]:
         tape = LSTMTape.begin(len(drives), state, carry)
         driven, turned = drives.new_empty(drives.shape[1:]), recurrence.t()
-        if loops_inside():
-            read = (drives.contiguous(), packed(recurrence), *tape.tensors, driven)
-            loaded().lstm_run(len(drives), tape.rows, tape.size, *map(address, read))
+        ctx.inside, ctx.backwards, ctx.lengths = loops_inside(), backwards, lengths
+        if ctx.inside:
+            given = (lengths, drives.contiguous(), packed(recurrence), *tape.tensors, driven)
+            loaded().lstm_run(len(drives), tape.rows, tape.size, backwards, *map(address, given))
         else:
             for step, (drive, before) in enumerate(zip(drives.unbind(0), tape.states.unbind(0), strict=False)):
                 torch.addmm(drive, before, turned, out=driven)
                 tape.forward(step, driven)
         ctx.save_for_backward(recurrence, *tape.tensors)
-        return tape.states[1:], tape.carries[-1].clone()
+        return tape.states[1:].flip(0) if backwards else tape.states[1:], tape.carries[-1].clone()
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, into_states: Tensor, into_last: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    def backward(ctx: Any, into_states: Tensor, into_last: Tensor) -> tuple[Tensor | None, ...]:
         recurrence, *tensors = ctx.saved_tensors
         tape = LSTMTape(*tensors)
         into_drives = torch.empty_like(tape.gates)
         into_carry, past = into_last.clone(memory_format=torch.contiguous_format), torch.zeros_like(tape.carries[0])
-        if loops_inside():
-            given = (packed(recurrence.t()), *tape.tensors[1:], into_states.contiguous())
+        if ctx.inside:
+            ordered = (into_states.flip(0) if ctx.backwards else into_states).contiguous()
+            given = (ctx.lengths, packed(recurrence.t()), *tape.tensors[1:], ordered)
             written = (into_drives, into_carry, past)
-            loaded().lstm_run_backward(len(into_drives), tape.rows, tape.size, *map(address, (*given, *written)))
+            numbers = (len(into_drives), tape.rows, tape.size, ctx.backwards)
+            loaded().lstm_run_backward(*numbers, *map(address, (*given, *written)))
         else:
             into_state = torch.empty_like(past)
             steps = list(enumerate(zip(into_states.unbind(0), into_drives.unbind(0), strict=True)))
@@ -169,5 +197,6 @@ class _LSTMStates(torch.autograd.Function):
                 torch.add(into, past, out=into_state)
                 tape.backward(step, into_state, into_carry, into_drive)
                 torch.mm(into_drive, recurrence, out=past)
-        into_recurrence = into_drives.flatten(0, 1).t() @ tape.states[:-1].flatten(0, 1)
-        return into_drives, into_recurrence, past, into_carry
+        before = tape.states[:-1].flip(0) if ctx.backwards else tape.states[:-1]
+        into_recurrence = into_drives.flatten(0, 1).t() @ before.flatten(0, 1)
+        return into_drives, into_recurrence, past, into_carry, None, None
