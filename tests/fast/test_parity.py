@@ -1,6 +1,6 @@
 """The fast spelling equals the plain one, which is the reference, in outputs, weights, gradients and answers.
 
-Once with kernels.c and once without a compiler; in float32, since that is what the kernels know.
+With kernels.c on one thread and on several, and without a compiler; in float32, since that is what the kernels know.
 """
 
 from dataclasses import dataclass
@@ -33,13 +33,16 @@ DECODERS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.fixture(params=["kernels", "torch"], autouse=True)
+@pytest.fixture(params=["kernels", "several threads", "torch"], autouse=True)
 def spelling(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "torch":
         for module in (attend, gates, recurrence):
             monkeypatch.setattr(module, "library", lambda: None)
     elif kernels.library() is None:
         pytest.skip("this machine has no C compiler")
+    elif request.param == "several threads":  # loops in Python, products by torch
+        for module in (reading, recurrence, recurrent):
+            monkeypatch.setattr(module, "loops_inside", lambda: False)
 
 
 @dataclass
