@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from regard.data.vocabulary import END
-from regard.errors import RegardError
+from regard.errors import RegardError, UsageError
 from regard.fast import kernels
 from regard.fast.switch import plain
 from regard.model import EncoderDecoder
@@ -93,6 +93,11 @@ def test_queries_out_of_reach_go_the_usual_way(counted: list[int]) -> None:
         one.decoder.attention.score.W.weight.mul_(60)
     check(one, Request(Search(beam=1)))
     assert len(counted) > len(EXAMPLES)
+
+
+def test_a_length_penalty_below_zero_is_refused() -> None:
+    with pytest.raises(UsageError, match="length penalty"):
+        answers(made(), Request(Search(beam=1, length_penalty=-1.0)))
 
 
 def test_a_model_that_has_diverged_says_so() -> None:

@@ -1,7 +1,7 @@
 """Weights laid out for the products of kernels.c: a few rows times the same weights, step after step.
 
-A library's product packs its weights anew at every call; a loop packs them once. At 64 rows that is a third faster than
-torch on one thread. torch's products use all threads, these one, so with several threads the loops stay with torch.
+A library's product packs its weights anew at every call; a loop packs them once. torch's products use all threads,
+these one, so with several threads the loops stay with torch.
 """
 
 import torch

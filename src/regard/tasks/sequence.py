@@ -34,7 +34,7 @@ from regard.search.beam import beam
 from regard.search.constraints import Limits
 from regard.search.ensemble import ensemble
 from regard.search.greedy import greedy
-from regard.search.hypothesis import Hypothesis
+from regard.search.hypothesis import Hypothesis, normalised
 from regard.search.sample import sample
 from regard.search.step import Step, StepOutput
 from regard.search.tree import pick
@@ -245,22 +245,18 @@ def _walked(step: ModelStep, limits: Limits, length_penalty: float) -> list[Hypo
     walked = step.quick.walk(step.state, limits.begin, limits.end, limits.forbidden, longest)
     if walked is None:
         return None
+    written = [symbols[:steps] for symbols, steps in zip(walked.symbols.tolist(), walked.steps, strict=True)]
+    finished = [symbols[-1] == limits.end for symbols in written]
+    lengths = [steps - 1 for steps in walked.steps]  # without END, or without the symbol that is one too many
+    sizes = [length + ended for length, ended in zip(lengths, finished, strict=True)]  # END counts
+    logs = zip(walked.log_probs.tolist(), sizes, strict=True)
+    log_probs = [sum(several[:size]) for several, size in logs]
+    scores = normalised(torch.tensor(log_probs, dtype=torch.float64), torch.tensor(sizes), length_penalty).tolist()
+    columns = (written, lengths, scores, log_probs, walked.weights, finished)
     return [
-        _hypothesis(symbols[:steps], log_probs[:steps], weights[:steps], limits.end, length_penalty)
-        for symbols, log_probs, weights, steps in zip(
-            walked.symbols.tolist(), walked.log_probs.tolist(), walked.weights, walked.steps, strict=True
-        )
+        Hypothesis(symbols[:length], score, log_prob, weights[:length].clone(), ended)
+        for symbols, length, score, log_prob, weights, ended in zip(*columns, strict=True)
     ]
-
-
-def _hypothesis(
-    symbols: list[int], log_probs: list[float], weights: Tensor, end: int, length_penalty: float
-) -> Hypothesis:
-    """Of what was written up to END, or to one symbol too many."""
-    finished, length = symbols[-1] == end, len(symbols) - 1
-    log_prob = sum(log_probs if finished else log_probs[:length])
-    score = log_prob / max(length + finished, 1) ** length_penalty
-    return Hypothesis(symbols[:length], score, log_prob, weights[:length].clone(), finished)
 
 
 def _limits(codec: Codec, sources: Sequence[Sequence[int]], request: Request) -> Limits:
