@@ -12,22 +12,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import wraps
-from pathlib import Path
 from typing import Any
 
 import torch
 from torch.autograd.profiler_util import EventList
 from torch.profiler import ProfilerActivity, profile, record_function
 
-from regard.bench import BATCH, SIZES
-from regard.data.batching import EpochPlan
-from regard.data.demo import demo_files
+from regard.bench import BATCH, usual
 from regard.fast.kernels import SIGNATURES, library
 from regard.fast.switch import plain
-from regard.model import initialise
-from regard.recipe import load_draft
-from regard.run import Run
-from regard.tasks import get_task
 
 SHOWN = 10
 PYTHON = "Python"
@@ -48,29 +41,23 @@ def main() -> None:
 
 
 def _works(batches: int, words: int) -> dict[str, Callable[[], Any]]:
-    task, recipe = get_task("pronounce"), load_draft("pronounce").unscaled(SIZES)
-    examples = task.read(str(demo_files().train), recipe).examples
-    codec = task.codec(examples, recipe)
-    torch.manual_seed(1)
-    model = task.build(codec, recipe.model)
-    initialise(model)
-    encodings = task.encode(codec, examples)
-    plan = EpochPlan(encodings, recipe.training.batch_tokens, BATCH, seed=1).batches(0)[:batches]
+    run, examples, every = usual()
+    (model,), task, chosen = run.models, run.task, every[:batches]
     optimiser = torch.optim.Adam(model.parameters(), fused=True)
 
     def train() -> None:
         model.train()
-        for numbers in plan:
-            task.loss(model, task.batch(encodings, numbers)).total.backward()
+        for batch in chosen:
+            task.loss(model, batch).total.backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimiser.step()
             optimiser.zero_grad(set_to_none=True)
 
     def search() -> None:
-        run = Run(Path("untrained"), recipe, codec, [model.eval()])
+        model.eval()
         run.answer(examples[:words], beam=5, longest_ratio=1.0, longest_extra=0)
 
-    return {f"training, {len(plan)} batches of {BATCH}": train, f"beam 5, {words} words": search}
+    return {f"training, {len(chosen)} batches of {BATCH}": train, f"beam 5, {words} words": search}
 
 
 def _shares(

@@ -47,9 +47,16 @@ class Line(NamedTuple):
         return self.plain / self.fast if self.unit == "ms" else self.fast / self.plain
 
 
-def bench(seconds: float) -> list[Line]:
-    """Training and answering at a usual size, on the demo's words. The weights are random, so answers would not end:
-    they are cut at the source's length, which is about that of a pronunciation."""
+class Usual(NamedTuple):
+    """A model of a usual size with random weights, and what it is measured on."""
+
+    run: Run
+    examples: list[Example]
+    batches: list[Batch]
+
+
+def usual() -> Usual:
+    """On the demo's words."""
     task, recipe = get_task("pronounce"), load_draft("pronounce").unscaled(SIZES)
     examples = task.read(str(demo_files().train), recipe).examples
     codec = task.codec(examples, recipe)
@@ -58,6 +65,15 @@ def bench(seconds: float) -> list[Line]:
     initialise(model)
     encodings = task.encode(codec, examples)
     plan = EpochPlan(encodings, recipe.training.batch_tokens, BATCH, seed=1).batches(0)
+    batches = [task.batch(encodings, numbers) for numbers in plan]
+    return Usual(Run(Path("untrained"), recipe, codec, [model]), examples, batches)
+
+
+def bench(seconds: float) -> list[Line]:
+    """Training and answering. The weights are random, so answers would not end: they are cut at the source's length,
+    which is about that of a pronunciation."""
+    run, examples, batches = usual()
+    (model,), task = run.models, run.task
     optimiser = RULES["adam"](model.parameters(), fused=True)
 
     def update(batch: Batch) -> None:
@@ -65,14 +81,13 @@ def bench(seconds: float) -> list[Line]:
         optimiser.step()
         optimiser.zero_grad(set_to_none=True)
 
-    batches = [task.batch(encodings, numbers) for numbers in plan]
     spent = _in_turn([partial(update, batch) for batch in batches], seconds, PATHS)
     symbols = [int(batch.target.lengths.sum()) - len(batch.numbers) for batch in batches]  # BEGIN is not written
     rates = {
         path: sum(count for count, _ in zip(cycle(symbols), times, strict=False)) / sum(times)
         for path, times in spent.items()
     }
-    run = Run(Path("untrained"), recipe, codec, [model.eval()])
+    model.eval()
     return [
         Line("training, symbols written a second", "/s", **rates),
         *bench_run(run, examples, seconds, longest_ratio=1.0, longest_extra=0),
@@ -93,6 +108,16 @@ def bench_run(run: Answerer, examples: list[Example], seconds: float, **limits: 
     lines.append(Line("one answer, greedy, median", "ms", **medians))
     lines.append(Line("one answer, greedy, 99 of 100 within", "ms", **slow))
     return lines
+
+
+def table(lines: list[Line]) -> str:
+    """For a terminal of 80 columns."""
+    rows = [f"{'':<38}{'fast':>12}{'plain':>12}{'ratio':>8}"]
+    for one in lines:
+        numbers = [f"{value:,.0f}" if value >= 100 else f"{value:.2f}" for value in one[2:] if value is not None]
+        ratio = f"{one.ratio:>7.1f}×" if one.ratio is not None else ""
+        rows.append(f"{one.name:<38}" + "".join(f"{f'{number} {one.unit}':>12}" for number in numbers) + ratio)
+    return "\n".join(rows)
 
 
 def machine(threads: int) -> str:

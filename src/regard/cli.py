@@ -252,7 +252,7 @@ def bench(run: str | None, file: str | None, seconds: float, threads: int, as_js
     import torch
 
     from regard.bench import bench as bench_machine
-    from regard.bench import bench_run, machine
+    from regard.bench import bench_run, machine, table
 
     if run is None and file is not None:
         raise UsageError("--input goes with a RUN: without one the demo's words are used")
@@ -268,11 +268,7 @@ def bench(run: str | None, file: str | None, seconds: float, threads: int, as_js
         click.echo(json.dumps({"machine": machine(threads), "lines": [one._asdict() for one in lines]}))
         return
     click.echo(machine(threads), err=True)
-    click.echo(f"{'':<38}{'fast':>12}{'plain':>12}{'ratio':>8}")
-    for one in lines:
-        numbers = [f"{value:,.0f}" if value >= 100 else f"{value:.2f}" for value in one[2:] if value is not None]
-        ratio = f"{one.ratio:>7.1f}×" if one.ratio is not None else ""
-        click.echo(f"{one.name:<38}" + "".join(f"{f'{number} {one.unit}':>12}" for number in numbers) + ratio)
+    click.echo(table(lines))
 
 
 @cli.command(short_help="List recipes, or all options of one.")
