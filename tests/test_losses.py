@@ -131,16 +131,19 @@ def test_least_where_the_weights_are_the_links(kind: str) -> None:
     assert other > best
 
 
+@pytest.mark.parametrize("spelling", [torch.float64, torch.float32, None], ids=["double", "kernels", "torch"])
 @pytest.mark.parametrize("smoothing", [0.0, 0.3])
 @pytest.mark.parametrize("chunk", [1, 2 * N, 3 * N + 1, 1 << 20])
 def test_the_loss_from_readouts_is_that_of_their_logits(
-    monkeypatch: pytest.MonkeyPatch, chunk: int, smoothing: float
+    monkeypatch: pytest.MonkeyPatch, chunk: int, smoothing: float, spelling: torch.dtype | None
 ) -> None:
     """Whatever the size of the chunks, and with gradients of all three inputs."""
     monkeypatch.setattr("regard.fast.cross_entropy.CHUNK", chunk)
+    if spelling is None:
+        monkeypatch.setattr("regard.fast.cross_entropy.library", lambda: None)
     torch.manual_seed(0)
-    output = torch.nn.Linear(5, N).double()
-    readouts = torch.randn(*TARGETS.shape, 5, dtype=torch.float64, requires_grad=True)
+    output = torch.nn.Linear(5, N).to(spelling)
+    readouts = torch.randn(*TARGETS.shape, 5, dtype=spelling, requires_grad=True)
     inputs = [readouts, output.weight, output.bias]
     found = readout_cross_entropy(readouts, output, Wanted(TARGETS, smoothing))
     wanted = cross_entropy(output(readouts), TARGETS, smoothing)
@@ -150,3 +153,27 @@ def test_the_loss_from_readouts_is_that_of_their_logits(
     for one, other in zip(*slopes, strict=True):
         torch.testing.assert_close(one, other)
     assert not found.nll.requires_grad
+
+
+def test_readouts_that_are_all_padding_cost_nothing() -> None:
+    output = torch.nn.Linear(5, N)
+    found = readout_cross_entropy(torch.randn(2, 3, 5), output, Wanted(torch.full((2, 3), PAD), 0.1))
+    found.total.backward()
+    assert found.total == found.nll == found.symbols == 0
+    assert output.weight.grad is not None
+    assert output.weight.grad.count_nonzero() == 0
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_a_readout_that_is_no_number_is_no_loss(bad: float) -> None:
+    """Else training would go on with it."""
+    readouts = torch.full((1, 1, 5), bad)
+    found = readout_cross_entropy(readouts, torch.nn.Linear(5, N), Wanted(torch.tensor([[4]]), 0.0))
+    assert not found.nll.isfinite()
+
+
+def test_the_loss_from_readouts_has_one_backward() -> None:
+    found = readout_cross_entropy(torch.randn(1, 1, 5), torch.nn.Linear(5, N), Wanted(torch.tensor([[4]]), 0.0))
+    found.total.backward(retain_graph=True)
+    with pytest.raises(RuntimeError, match="once"):
+        found.total.backward()

@@ -14,7 +14,7 @@ from torch import Tensor
 from regard.attention import soft
 from regard.cells import CELLS
 from regard.decoders import recurrent
-from regard.fast import attend, gates, kernels, reading, recurrence
+from regard.fast import attend, cross_entropy, gates, kernels, reading, recurrence
 from regard.fast.switch import plain
 from regard.model import EncoderDecoder
 from regard.recipe import Search
@@ -36,7 +36,7 @@ DECODERS: dict[str, dict[str, Any]] = {
 @pytest.fixture(params=["kernels", "several threads", "torch"], autouse=True)
 def spelling(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "torch":
-        for module in (attend, gates, recurrence):
+        for module in (attend, cross_entropy, gates, recurrence):
             monkeypatch.setattr(module, "library", lambda: None)
     elif kernels.library() is None:
         pytest.skip("this machine has no C compiler")

@@ -4,52 +4,88 @@ The gradient of a chunk's logits, softmax − wanted, is there as soon as its lo
 output layer, it costs no second pass, and the chunk can be forgotten.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-CHUNK = 1 << 22  # logits held at once: 16 MiB of float32
+from regard.fast.kernels import address, library, loaded
+
+CHUNK = 1 << 24  # logits held at once: 64 MiB of float32; with fewer rows the products wait for the weights
 
 
 def linear_cross_entropy(
     readouts: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, padding: int, smoothing: float
 ) -> tuple[Tensor, Tensor]:
     """readouts (M, R), O (N, R), b (N,), targets (M,) -> what losses.cross_entropy(O r + b) calls total and nll"""
-    total, nll = _LinearCrossEntropy.apply(readouts, weight, bias, targets, padding, smoothing)
+    real = (targets != padding).nonzero()[:, 0]
+    if len(real) < len(targets):
+        readouts, targets = readouts[real], targets[real]
+    total, nll = _LinearCrossEntropy.apply(readouts, weight, bias, targets, smoothing)
     return total, nll
+
+
+class _Sums(NamedTuple):
+    nll: Tensor  # scalar: −Σ log p(y)
+    uniform: Tensor  # scalar: −Σ mean_n log p(n)
 
 
 class _LinearCrossEntropy(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any, readouts: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, padding: int, smoothing: float
+        ctx: Any, readouts: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, smoothing: float
     ) -> tuple[Tensor, Tensor]:
-        learns = any(ctx.needs_input_grad[:3])
-        into = [torch.zeros_like(one) for one in (readouts, weight, bias)] if learns else []
-        nll, uniform = (readouts.new_zeros(()) for _ in range(2))
+        learns, columns = any(ctx.needs_input_grad[:3]), torch.zeros_like(bias)
+        into = [torch.empty_like(readouts), torch.zeros_like(weight), columns] if learns else []
+        sums = _Sums(*readouts.new_zeros(2))
         rows = max(1, CHUNK // len(weight))
+        room = readouts.new_empty(min(rows, len(readouts)), len(weight))
+        slope = _compiled_slopes if _compiles(room) else _slopes
         for begin in range(0, len(readouts), rows):
             part = slice(begin, begin + rows)
-            real = (targets[part] != padding).to(readouts.dtype)  # (m,)
-            places = targets[part, None]  # (m, 1)
-            logits = torch.addmm(bias, readouts[part], weight.t())  # (m, N)
-            normaliser = logits.logsumexp(-1)  # (m,)
-            nll += (normaliser - logits.gather(1, places)[:, 0]) @ real
-            if smoothing > 0:
-                uniform += (normaliser - logits.mean(-1)) @ real
+            logits = torch.mm(readouts[part], weight.t(), out=room[: len(targets[part])])  # (m, N)  b is still to come
+            found = slope(logits, bias, targets[part], smoothing, columns)
+            sums = _Sums(sums.nll + found.nll, sums.uniform + found.uniform)
             if learns:
-                slopes = logits.sub_(normaliser[:, None]).exp_().sub_(smoothing / len(weight))
-                slopes.scatter_add_(1, places, torch.full_like(real, smoothing - 1)[:, None]).mul_(real[:, None])
-                torch.mm(slopes, weight, out=into[0][part])
-                into[1].addmm_(slopes.t(), readouts[part])
-                into[2] += slopes.sum(0)
-        ctx.save_for_backward(*into)
-        ctx.mark_non_differentiable(nll)
-        return (1 - smoothing) * nll + smoothing * uniform, nll
+                torch.mm(logits, weight, out=into[0][part])
+                into[1].addmm_(logits.t(), readouts[part])
+        ctx.into = into
+        ctx.mark_non_differentiable(sums.nll)
+        return (1 - smoothing) * sums.nll + smoothing * sums.uniform, sums.nll
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor, _: Tensor) -> Any:
-        return *(one * gradient for one in ctx.saved_tensors), None, None, None
+        """As large as the output layer, so scaled where they are, and handed over rather than copied."""
+        into, ctx.into = ctx.into, None
+        if into is None:
+            raise RuntimeError("this loss keeps no graph: backward can go through it once")
+        return *(one.mul_(gradient) for one in into), None, None
+
+
+def _compiles(logits: Tensor) -> bool:
+    return logits.device.type == "cpu" and logits.dtype == torch.float32 and library() is not None
+
+
+def _slopes(logits: Tensor, bias: Tensor, targets: Tensor, smoothing: float, columns: Tensor) -> _Sums:
+    """Logits (m, N), still without b, become their loss's slopes, whose sum over rows is added to columns (N,)."""
+    logits += bias
+    places = targets[:, None]  # (m, 1)
+    normaliser = logits.logsumexp(-1)  # (m,)
+    nll = (normaliser - logits.gather(1, places)[:, 0]).sum()
+    uniform = (normaliser - logits.mean(-1)).sum()
+    logits.sub_(normaliser[:, None]).exp_().sub_(smoothing / logits.size(1))
+    logits.scatter_add_(1, places, torch.full_like(normaliser, smoothing - 1)[:, None])
+    columns += logits.sum(0)
+    return _Sums(nll, uniform)
+
+
+def _compiled_slopes(logits: Tensor, bias: Tensor, targets: Tensor, smoothing: float, columns: Tensor) -> _Sums:
+    """The same by kernels.c, which goes over each row while it is at hand."""
+    likely, mass, mean = logits.new_empty(3, len(logits)).unbind()
+    numbers = torch.tensor(smoothing, dtype=logits.dtype)
+    tensors = (targets.contiguous(), numbers, bias, logits, likely, mass, mean, columns)
+    loaded().softmax_slopes(*logits.shape, *map(address, tensors))
+    normaliser = mass.log()
+    return _Sums((normaliser - likely).sum(), (normaliser - mean).sum())

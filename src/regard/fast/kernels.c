@@ -35,18 +35,24 @@ static inline number tangent(number x) { return 1.0f - 2.0f / (1.0f + power(2.0f
 typedef number lanes __attribute__((vector_size(32), aligned(4), may_alias));
 enum { WIDE = 8, PANEL = 16, TALL = 6 };
 
-/* W_ji = weight[j * out + i * in], j < outputs, i < inputs -> packed (ceil(outputs / 16), inputs, 16), zero beyond */
+/* Inputs begin … end of a panel: of a weight whose outputs lie side by side, or whose inputs do */
+static void pack_part(long outputs, long begin, long end, long out, long in, const number *rows, number *panel) {
+    if (outputs < PANEL) memset(panel + begin * PANEL, 0, sizeof(number) * (end - begin) * PANEL);
+    if (out == 1)
+        for (long i = begin; i < end; i++) memcpy(panel + i * PANEL, rows + i * in, sizeof(number) * outputs);
+    else
+        for (long lane = 0; lane < outputs; lane++)
+            for (long i = begin; i < end; i++) panel[i * PANEL + lane] = rows[lane * out + i * in];
+}
+
+/* W_ji = weight[j * out + i * in], j < outputs, i < inputs -> packed (ceil(outputs / 16), inputs, 16), zero beyond.
+ * Inputs that lie far apart are taken a few at a time, through all panels: they would push each other out of the cache. */
 void pack(long outputs, long inputs, long out, long in, const number *weight, number *packed) {
-    for (long first = 0; first < outputs; first += PANEL, packed += inputs * PANEL) {
-        long there = outputs - first < PANEL ? outputs - first : PANEL;
-        const number *rows = weight + first * out;
-        if (there < PANEL) memset(packed, 0, sizeof(number) * inputs * PANEL);
-        if (out == 1)
-            for (long i = 0; i < inputs; i++) memcpy(packed + i * PANEL, rows + i * in, sizeof(number) * there);
-        else
-            for (long lane = 0; lane < there; lane++)
-                for (long i = 0; i < inputs; i++) packed[i * PANEL + lane] = rows[lane * out + i * in];
-    }
+    long few = out == 1 ? PANEL : inputs;
+    for (long begin = 0; begin < inputs; begin += few)
+        for (long first = 0; first < outputs; first += PANEL)
+            pack_part(outputs - first < PANEL ? outputs - first : PANEL, begin,
+                      begin + few < inputs ? begin + few : inputs, out, in, weight + first * out, packed + first * inputs);
 }
 
 static inline __attribute__((always_inline)) void tile(const int rows, long inputs, const number *x, long stride,
@@ -427,6 +433,33 @@ long greedy_run(long rows, long most, long places, long size, long width, long h
         carry = after, after = old;
     }
     return 0;
+}
+
+/* log p(y) of each row of logits z + bias in two parts, likely z_y - max z and mass sum e^(z - max z), and the mean of
+ * z - max z. The logits become the slopes of the smoothed cross-entropy, p - e/N - (1 - e)[n = y], whose columns are added
+ * up. */
+void softmax_slopes(long rows, long count, const int64_t *targets, const number *smoothing, const number *restrict bias,
+                    number *logits, number *likely, number *mass, number *mean, number *restrict columns) {
+    number even = *smoothing / count, rest = 1.0f - *smoothing;
+    for (long row = 0; row < rows; row++) {
+        number *restrict z = logits + row * count, highest = -3.4e38f, all = 0, sum = 0;
+#pragma omp simd reduction(max : highest)
+        for (long n = 0; n < count; n++) {
+            z[n] += bias[n];
+            highest = z[n] > highest ? z[n] : highest;
+        }
+        likely[row] = z[targets[row]] - highest;
+#pragma omp simd reduction(+ : all, sum)
+        for (long n = 0; n < count; n++) {
+            number below = z[n] - highest;
+            all += below;
+            sum += z[n] = power(below);
+        }
+        mean[row] = all / count, mass[row] = sum;
+        number share = 1.0f / sum;
+        for (long n = 0; n < count; n++) columns[n] += z[n] = z[n] * share - even;
+        z[targets[row]] -= rest, columns[targets[row]] -= rest;
+    }
 }
 
 /* The gradients of attend_forward; those of keys, values and v are added to what is there. */

@@ -32,6 +32,7 @@ SIGNATURES = {
     "read_run": (6, 15, ctypes.c_float),
     "read_run_backward": (6, 23, None),
     "greedy_run": (11, 23, COUNT),
+    "softmax_slopes": (2, 8, None),
 }  # counts, then pointers, then what is returned
 
 

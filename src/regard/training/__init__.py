@@ -9,6 +9,7 @@ from regard.recipe import parse_overrides
 from regard.run import Run
 from regard.training.engine import Engine
 from regard.training.loop import Trainer
+from regard.training.memory import keep_freed_memory
 from regard.training.prepare import prepare
 
 
@@ -38,6 +39,7 @@ def train(
     folder = Folder(out)
     job = prepare(_path(pairs), task, folder, _path(dev), recipe, overrides, resume, skip_bad_lines)
     engine = Engine(device, job.recipe.training.strategy)
+    keep_freed_memory()
     try:
         trainer = Trainer(job, folder, engine, progress)
         if resume:

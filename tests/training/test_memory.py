@@ -1,0 +1,30 @@
+"""What is freed is there for the next batch."""
+
+import platform
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import resource, sys, torch
+from regard.training.memory import keep_freed_memory
+
+def faults(blocks):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(blocks):
+        torch.ones(16 << 20)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+usual = faults(4)
+keep_freed_memory()
+faults(2)
+print(usual, faults(4))
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc can be told to keep memory")
+def test_a_large_block_is_used_again() -> None:
+    said = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True).stdout
+    usual, kept = map(int, said.split())
+    assert kept < usual / 10
