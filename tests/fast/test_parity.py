@@ -14,7 +14,7 @@ from torch import Tensor
 from regard.attention import soft
 from regard.cells import CELLS
 from regard.decoders import recurrent
-from regard.fast import attend, cross_entropy, gates, kernels, reading, recurrence
+from regard.fast import attend, cross_entropy, encoding, gates, kernels, reading, recurrence
 from regard.fast.switch import plain
 from regard.model import EncoderDecoder
 from regard.recipe import Search
@@ -41,8 +41,10 @@ def spelling(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     elif kernels.library() is None:
         pytest.skip("this machine has no C compiler")
     elif request.param == "several threads":  # loops in Python, products by torch
-        for module in (reading, recurrence, recurrent):
+        for module in (reading, recurrence):
             monkeypatch.setattr(module, "loops_inside", lambda: False)
+        for module in (encoding, recurrent):
+            monkeypatch.setattr(module, "search_inside", lambda size: False)
 
 
 @dataclass

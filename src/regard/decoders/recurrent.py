@@ -17,12 +17,11 @@ from regard.dropout import Dropout, Noise
 from regard.fast.decoding import Arranged, Quick
 from regard.fast.gathering import Repeated, gathered
 from regard.fast.greedy import Walked, walk_all
-from regard.fast.packed import loops_inside
+from regard.fast.packed import search_inside
 from regard.fast.reading import Upper, read_all
 from regard.fast.recurrence import lstm_states, own_loop, uses_own_loop
 from regard.fast.switch import allowed, wanted
 
-SMALL = 512  # up to this size of the state greedy search stays inside kernels.c, on one thread; measured at 256
 COMPARED = 1 << 22  # numbers in the comparisons of queries with keys that are made at once
 
 
@@ -322,6 +321,6 @@ class QuickStep:
     ) -> Walked | None:
         """The likeliest symbol again and again, for all sources, where that has been spelt out as one loop."""
         first, carry = state.layers[0]
-        if len(state.layers) > 1 or not (loops_inside() or first.size(-1) <= SMALL):
+        if len(state.layers) > 1 or not search_inside(first.size(-1)):
             return None
         return walk_all(self.first, first, carry, begin, end, forbidden, longest)

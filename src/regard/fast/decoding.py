@@ -7,6 +7,7 @@ one past and so one reading, which is done once for all of them. The rest of a s
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import torch
@@ -45,6 +46,7 @@ class Arranged:
         self.bias = bias + past_bias  # (G,)
         self.joined = torch.cat([self.query, self.recurrence])  # (A + G, H)
         self.packed = packed(self.joined)
+        self.packed_context_drive = packed(self.context_drive)
         small = len(self.words) <= TABLE
         self.table = torch.addmm(self.bias, self.words, self.drive.t()) if small else None  # (N, G)
         self.versions = [one._version for one in weights]
@@ -73,7 +75,11 @@ class Quick:
     def __init__(self, values: Tensor, grown: Grown, mask: Tensor, arranged: Arranged):
         self.weights, self.mask = arranged, mask.contiguous()
         self.power, self.values = grown.power.contiguous(), values.contiguous()
-        self.driven = self.values @ arranged.context_drive.t()  # (B, S, G)
+
+    @cached_property
+    def driven(self) -> Tensor:
+        """C h_j, (B, S, G)"""
+        return self.values @ self.weights.context_drive.t()
 
     def __call__(
         self, tokens: Tensor, top: Tensor, state: Tensor, carry: Tensor, sources: Tensor, past: Tensor | None

@@ -36,22 +36,14 @@ def walk_all(
     most = max(longest) + 1
     barred = torch.zeros(count, dtype=torch.bool)
     barred[list(forbidden)] = True
-    each = size + 7 * hidden + width + places + readout + count
-    room = state.new_empty(rows * each + 4 * hidden + max(size, hidden))
+    each = size + 11 * hidden + width + places + readout + count
+    room = state.new_empty(rows * each + size + hidden)
     whole, steps = torch.empty(2 * rows, dtype=torch.long), torch.zeros(rows, dtype=torch.long)
     symbols, weights = steps.new_zeros(rows, most), state.new_zeros(rows, most, places)
     likely, mass = state.new_zeros(rows, most), state.new_ones(rows, most)
     numbers = (rows, most, places, size, width, hidden, readout, count, begin, end, int(REACH))
-    seen = (
-        torch.tensor(longest),
-        fixed.packed,
-        quick.power,
-        fixed.v,
-        quick.values,
-        quick.driven,
-        quick.mask,
-        fixed.table,
-    )
+    arranged = (fixed.packed, fixed.packed_context_drive)
+    seen = (torch.tensor(longest), *arranged, quick.power, fixed.v, quick.values, quick.mask, fixed.table)
     given = (*fixed.readout.parts, barred, state.contiguous(), carry.contiguous())
     written = (room, whole, symbols, weights, likely, mass, steps)
     if loaded().greedy_run(*numbers, *map(address, (*seen, *given, *written))) < 0:

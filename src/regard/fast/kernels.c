@@ -109,13 +109,13 @@ static void add_product(long rows, long outputs, long inputs, const number *x, l
         for (; panel + 4 <= whole; panel += 4) line(4, inputs, x, packed + panel * inputs * PANEL, y + panel * PANEL);
     for (; panel < whole; panel++)
         tiles(rows, inputs, x, stride, packed + panel * inputs * PANEL, y + panel * PANEL, outputs);
-    if (rest)
-        for (long r = 0; r < rows; r++) {
-            number last[PANEL] = {0}, *end = y + r * outputs + whole * PANEL;
-            memcpy(last, end, sizeof(number) * rest);
-            tile(1, inputs, x + r * stride, stride, packed + whole * inputs * PANEL, last, PANEL);
-            memcpy(end, last, sizeof(number) * rest);
-        }
+    for (long r = 0; rest && r < rows; r += TALL) { /* the last panel is not full: its sums stand beside y meanwhile */
+        long few = rows - r < TALL ? rows - r : TALL;
+        number last[TALL * PANEL] = {0}, *end = y + r * outputs + whole * PANEL;
+        for (long k = 0; k < few; k++) memcpy(last + k * PANEL, end + k * outputs, sizeof(number) * rest);
+        tiles(few, inputs, x + r * stride, stride, packed + whole * inputs * PANEL, last, PANEL);
+        for (long k = 0; k < few; k++) memcpy(end + k * outputs, last + k * PANEL, sizeof(number) * rest);
+    }
 }
 
 static void set_product(long rows, long outputs, long inputs, const number *x, long stride, const number *packed,
@@ -215,6 +215,7 @@ static inline number look(long places, long size, const number *restrict q, cons
                           const number *restrict v, number all, const uint8_t *restrict real, number *restrict Q,
                           number *restrict alpha) {
     number farthest = 0, most = -3.4e38f, sum = 0;
+#pragma omp simd reduction(max : farthest)
     for (long k = 0; k < size; k++) {
         number far = q[k] < 0 ? -q[k] : q[k];
         farthest = far > farthest ? far : farthest;
@@ -333,79 +334,75 @@ number read_and_move(long rows, long places, long size, long width, long hidden,
     return farthest;
 }
 
-/* W x + onto (0 is nothing), for one x: four rows at a time, so that no sum waits for the last multiplication */
-static void product(long rows, long size, const number *restrict W, const number *restrict x,
-                    const number *restrict onto, number *restrict sum) {
-    long row = 0;
-    for (; row + 4 <= rows; row += 4) {
-        const number *restrict w = W + row * size;
-        number a = 0, b = 0, c = 0, d = 0;
-#pragma omp simd reduction(+ : a, b, c, d)
-        for (long k = 0; k < size; k++) {
-            a += w[k] * x[k];
-            b += w[size + k] * x[k];
-            c += w[2 * size + k] * x[k];
-            d += w[3 * size + k] * x[k];
-        }
-        sum[row] = a, sum[row + 1] = b, sum[row + 2] = c, sum[row + 3] = d;
-    }
-    for (; row < rows; row++) {
-        number a = 0;
-#pragma omp simd reduction(+ : a)
-        for (long k = 0; k < size; k++) a += W[row * size + k] * x[k];
-        sum[row] = a;
-    }
-    if (onto)
-        for (row = 0; row < rows; row++) sum[row] += onto[row];
-}
-
-/* One direction of an LSTM over one sequence, from a state of zero: drives (places, 4H) are W x_j + b. Place j's state
- * goes to states + j * width; `backwards` begins at the last place. room: 8H numbers. */
-void lstm_alone(long places, long size, long width, long backwards, const number *drives, const number *recurrence,
-                number *states, number *room) {
-    number *gates = room, *carry = room + 4 * size, *after = carry + size, *squashed = after + size;
-    number *state = squashed + size;
-    for (long k = 0; k < size; k++) carry[k] = state[k] = 0;
+/* One direction of an LSTM over rows of `places`, from states of zero, where nothing need be remembered of a step: place
+ * j of row r is driven by row which[r * places + j] of drives, W x + b, and its state goes to values + (r * places + j) *
+ * width, zero beyond the row's length. `backwards` begins at the last place. room: 8 rows H numbers. */
+void lstm_read(long rows, long places, long size, long width, long backwards, const int64_t *which,
+               const int64_t *lengths, const number *drives, const number *recurrence, number *values, number *room) {
+    long small = rows * size, wide = 4 * size;
+    number *driven = room, *state = room + 4 * small, *carry = state + small, *after = carry + small;
+    number *squashed = after + small;
+    memset(state, 0, sizeof(number) * 2 * small);
     for (long step = 0; step < places; step++) {
-        long j = backwards ? places - 1 - step : step;
-        product(4 * size, size, recurrence, state, drives + j * 4 * size, gates);
-        lstm_row(size, gates, carry, gates, after, squashed, state);
-        for (long k = 0; k < size; k++) states[j * width + k] = state[k];
+        long place = backwards ? places - 1 - step : step;
+        for (long row = 0; row < rows; row++)
+            memcpy(driven + row * wide, drives + which[row * places + place] * wide, sizeof(number) * wide);
+        add_product(rows, wide, size, state, size, recurrence, driven);
+        for (long row = 0; row < rows; row++) {
+            number *gates = driven + row * wide;
+            lstm_row(size, gates, carry + row * size, gates, after + row * size, squashed, state + row * size);
+        }
+        blank(rows, size, place, lengths, state, after);
+        for (long row = 0; row < rows; row++)
+            memcpy(values + (row * places + place) * width, state + row * size, sizeof(number) * size);
         number *old = carry;
         carry = after, after = old;
     }
 }
 
-/* Greedy search: read_and_move, then p(y) = softmax(O tanh(W_c [c; s] + b) + b'), then the likeliest symbol that is not
- * `barred`, until `end` or longest[row] + 1 symbols; who is done leaves. Row r reads source r. Its step t writes to place
- * t of `most` in each of symbols, weights, likely (z_y - max z) and mass (sum e^(z - max z)), of which log p is made;
- * taken[r] counts its steps. joined, W_c's two halves and O are packed, the rest is as in read_and_move.
- * room: rows (A + 7H + V + S + R + N) + 4H + max(A, H) numbers; whole: 2 rows. Returns 0, or -1 where a query is out of
- * `reach` or a number is none: then only the plain search is right. */
+/* Greedy search: a step as in read_and_move, then p(y) = softmax(O tanh(W_c [c; s] + b) + b'), then the likeliest symbol
+ * that is not `barred`, until `end` or longest[row] + 1 symbols; who is done leaves. Row r reads source r. Its step t
+ * writes to place t of `most` in each of symbols, weights, likely (z_y - max z) and mass (sum e^(z - max z)), of which log
+ * p is made; taken[r] counts its steps. A source is read about as often as it has values, so contexts are
+ * multiplied into the gates here, not values before. joined, C, W_c's two halves and O are packed.
+ * room: rows (A + 11H + V + S + R + N) + A + H numbers; whole: 2 rows. Returns 0, or -1 where a query is out of `reach` or
+ * a number is none: then only the plain search is right. */
 long greedy_run(long rows, long most, long places, long size, long width, long hidden, long read, long count, long begin,
-                long end, long reach, const int64_t *longest, const number *joined, const number *powers, const number *v,
-                const number *values, const number *driven, const uint8_t *mask, const number *table,
+                long end, long reach, const int64_t *longest, const number *joined, const number *C, const number *powers,
+                const number *v, const number *values, const uint8_t *mask, const number *table,
                 const number *context_readout, const number *state_readout, const number *b_c, const number *O,
                 const number *b_o, const uint8_t *barred, const number *first, const number *carried, number *room,
                 int64_t *whole, int64_t *symbols, number *weights, number *likely, number *mass, int64_t *taken) {
     long wide = 4 * hidden, both = size + wide;
-    number *asked = room, *state = asked + rows * both, *carry = state + rows * hidden, *after = carry + rows * hidden;
-    number *context = after + rows * hidden, *alpha = context + rows * width, *readout = alpha + rows * places;
-    number *logits = readout + rows * read, *gates = logits + rows * count, *raised = gates + wide;
+    number *asked = room, *gates = asked + rows * both, *state = gates + rows * wide, *carry = state + rows * hidden;
+    number *after = carry + rows * hidden, *context = after + rows * hidden, *alpha = context + rows * width;
+    number *readout = alpha + rows * places, *logits = readout + rows * read, *raised = logits + rows * count;
+    number *squashed = raised + size, all = total(size, v);
     int64_t *owner = whole, *symbol = owner + rows;
     memcpy(state, first, sizeof(number) * rows * hidden);
     memcpy(carry, carried, sizeof(number) * rows * hidden);
     for (long row = 0; row < rows; row++) owner[row] = row, symbol[row] = begin;
     for (long step = 0, live = rows; live > 0; step++) {
         set_product(live, both, hidden, state, hidden, joined, asked);
-        number far = read_and_move(live, places, size, width, hidden, owner, symbol, 0, 0, asked, powers, v, values,
-                                   driven, mask, table, carry, raised, gates, alpha, context, state, after);
-        if (!(far <= reach)) return -1;
-        for (long row = 0; row < live; row++) memcpy(readout + row * read, b_c, sizeof(number) * read);
+        memset(context, 0, sizeof(number) * live * width);
+        for (long row = 0; row < live; row++) {
+            long source = owner[row] * places;
+            number *q = asked + row * both, *x = gates + row * wide;
+            number far = look(places, size, q, powers + source * size, v, all, mask + source, raised, alpha + row * places);
+            if (!(far <= reach)) return -1;
+            gather(places, width, alpha + row * places, values + source * width, context + row * width);
+            for (long k = 0; k < wide; k++) x[k] = q[size + k] + table[symbol[row] * wide + k];
+        }
+        add_product(live, wide, width, context, width, C, gates);
+        for (long row = 0; row < live; row++) {
+            number *x = gates + row * wide;
+            lstm_row(hidden, x, carry + row * hidden, x, after + row * hidden, squashed, state + row * hidden);
+            memcpy(readout + row * read, b_c, sizeof(number) * read);
+            memcpy(logits + row * count, b_o, sizeof(number) * count);
+        }
         add_product(live, read, width, context, width, context_readout, readout);
         add_product(live, read, hidden, state, hidden, state_readout, readout);
         for (long k = 0; k < live * read; k++) readout[k] = tangent(readout[k]);
-        for (long row = 0; row < live; row++) memcpy(logits + row * count, b_o, sizeof(number) * count);
         add_product(live, count, read, readout, read, O, logits);
         long kept = 0;
         for (long row = 0; row < live; row++) {
@@ -416,6 +413,7 @@ long greedy_run(long rows, long most, long places, long size, long width, long h
                 if (z[n] > highest) highest = z[n];
                 if (!barred[n] && z[n] > best) best = z[n], written = n;
             }
+#pragma omp simd reduction(+ : sum)
             for (long n = 0; n < count; n++) sum += power(z[n] - highest);
             if (written < 0 || !(sum >= 0)) return -1;
             long place = who * most + step;

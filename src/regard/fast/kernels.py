@@ -25,7 +25,7 @@ SIGNATURES = {
     "attend_forward": (4, 8, ctypes.c_float),
     "attend_backward": (4, 13, None),
     "read_and_move": (5, 18, ctypes.c_float),
-    "lstm_alone": (4, 4, None),
+    "lstm_read": (5, 6, None),
     "pack": (4, 2, None),
     "lstm_run": (4, 8, None),
     "lstm_run_backward": (4, 9, None),

@@ -10,11 +10,17 @@ from torch import Tensor
 from regard.fast.kernels import loaded
 
 PANEL = 16  # outputs side by side, as in kernels.c
+SMALL = 512  # up to this size of the state search stays inside kernels.c, on one thread; measured at 256
 
 
 def loops_inside() -> bool:
     """Whether whole loops should run inside kernels.c."""
     return torch.get_num_threads() == 1
+
+
+def search_inside(size: int) -> bool:
+    """The same for loops that learn nothing: there is less in them that several threads could share."""
+    return loops_inside() or size <= SMALL
 
 
 def packed(weight: Tensor) -> Tensor:

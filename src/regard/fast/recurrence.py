@@ -22,10 +22,7 @@ def run_layer(loop: nn.RNNBase, vectors: Tensor, lengths: Tensor) -> tuple[Tenso
     Where the loop is torch's, each sequence is turned around by its own length for the second direction, so no loop
     needs a mask: what is computed beyond a sequence's end is not read by anything before it.
     """
-    lstm = loop.mode == "LSTM" and compiled(vectors)
-    if lstm and len(vectors) == 1 and not torch.is_grad_enabled() and int(lengths[0]) == vectors.size(1):
-        return _run_alone(loop, vectors[0])
-    if lstm and loops_inside():
+    if loop.mode == "LSTM" and compiled(vectors) and loops_inside():
         return _run_inside(loop, vectors, lengths)
     places = torch.arange(vectors.size(1), device=vectors.device)  # (S,)
     real = places < lengths[:, None]  # (B, S)
@@ -43,18 +40,6 @@ def run_layer(loop: nn.RNNBase, vectors: Tensor, lengths: Tensor) -> tuple[Tenso
 def compiled(tensor: Tensor) -> bool:
     """Whether there is a kernel for such numbers."""
     return tensor.dtype == torch.float32 and library() is not None
-
-
-def _run_alone(loop: nn.RNNBase, vectors: Tensor) -> tuple[Tensor, Tensor]:
-    """One sequence (S, I) and no gradients: calling a product costs more than such a product, so the loop is C's."""
-    places, size, width = len(vectors), loop.hidden_size, loop.hidden_size * len(loop.all_weights)
-    values, room = vectors.new_empty(places, width), vectors.new_empty(8 * size)
-    for direction, (weight, recurrence, bias, past_bias) in enumerate(loop.all_weights):
-        drives = torch.addmm(bias + past_bias, vectors, weight.t())  # (S, G)
-        tensors = (drives, recurrence, values[0, direction * size :], room)
-        loaded().lstm_alone(places, size, width, direction, *map(address, tensors))
-    last = [values[-1, :size], *([values[0, size:]] if len(loop.all_weights) > 1 else [])]
-    return values[None], torch.cat(last)[None]
 
 
 def _run_inside(loop: nn.RNNBase, vectors: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
