@@ -15,7 +15,7 @@ import yaml
 from regard import __version__
 from regard.cli import cli
 from regard.recipe import Recipe, describe, recipe_names
-from tests.command import backwards, done, refused, regard, train, write
+from tests.command import backwards, done, refused, regard, train, words, write
 from tests.conftest import Reverse
 
 KEYS = ["source", "output", "score", "source_tokens", "output_tokens", "attention"]
@@ -137,6 +137,23 @@ def test_samples_are_cut_to_the_likeliest(reverse: Reverse) -> None:
 def test_several_samples_of_one_source(reverse: Reverse) -> None:
     found = done("predict", reverse.run, "abcd", "--sample", "--temperature", 4, "--nbest", 6, "--json").objects[0]
     assert len({one["output"] for one in found["nbest"]}) > 1
+
+
+def test_ctc_from_training_to_answers(tmp_path: Path) -> None:
+    """Its opinion is in the score of a beam's answers, of the run and of what is exported, and can be switched off."""
+    known = words("abcde", 3, 4)[:500]
+    pairs = write(tmp_path / "pairs.tsv", ((word, " ".join(word.upper())) for word in known))
+    assert train(pairs, tmp_path / "run", "--set", "model.ctc=0.5", epochs=4).code == 0
+    assert done("evaluate", tmp_path / "run", pairs, "--json").objects[0]["metrics"]["wer"] < 20
+    done("export", tmp_path / "run", "--format", "onnx", "--out", tmp_path / "x.onnx")
+    mine, exported, without = (
+        done("predict", tmp_path / path, "abcde", "edc", "--beam", 3, "--json", *call).objects
+        for path, call in (("run", []), ("x.onnx", []), ("run", ["--ctc", 0]))
+    )
+    for one, same, other in zip(mine, exported, without, strict=True):
+        assert one["output"] == same["output"] == other["output"]
+        assert one["score"] == pytest.approx(same["score"], abs=1e-4)
+        assert one["score"] < other["score"]
 
 
 def test_an_ensemble_is_between_its_members(reverse: Reverse, tmp_path: Path) -> None:

@@ -112,6 +112,7 @@ def train(
 @click.option("--seed", type=SEEDS, default=1, show_default=True, help="With --sample.")
 @click.option("--length-penalty", type=float, help="Score = log p / length^this.")
 @click.option("--coverage-penalty", type=float, help="Weight of unread source places in the score.")
+@click.option("--ctc", type=float, help="Weight of CTC's log p in the score, where the run has CTC.")
 @click.option("--no-repeat", type=int, help="Never write the same N symbols twice.")
 @click.option("--device", type=DEVICES, default="auto", show_default=True, help="Where to compute.")
 @click.option("--attention", is_flag=True, help="Draw where each answer looked.")
@@ -133,6 +134,7 @@ def predict(
     seed: int,
     length_penalty: float | None,
     coverage_penalty: float | None,
+    ctc: float | None,
     no_repeat: int | None,
     device: str,
     attention: bool,
@@ -155,6 +157,7 @@ def predict(
         "beam": beam,
         "length_penalty": length_penalty,
         "coverage_penalty": coverage_penalty,
+        "ctc": ctc,
         "no_repeat": no_repeat,
     }
     call: dict[str, Any] = {name: value for name, value in given.items() if value is not None}

@@ -11,6 +11,7 @@ from torch.overrides import TorchFunctionMode
 from regard.attention.memory import Encoded
 from regard.cells import BaseCell, LSTMCell
 from regard.data.batching import Padded
+from regard.decoders.ctc import CTC
 from regard.decoders.recurrent import Decoded, Decoder, RecurrentDecoder, Step
 from regard.fast.encoding import Reader, reader
 from regard.fast.switch import allowed
@@ -20,10 +21,11 @@ from regard.losses import Loss, Wanted, cross_entropy, readout_cross_entropy
 class EncoderDecoder(nn.Module):
     """p(y | x) = Π_t p(y_t | y_<t, x)"""
 
-    def __init__(self, encoder: nn.Module, decoder: Decoder):
+    def __init__(self, encoder: nn.Module, decoder: Decoder, ctc: CTC | None = None):
         super().__init__()
         self.encoder = encoder
         self.decoder = decoder
+        self.ctc = ctc
         self._reader: Reader | None = None  # of `encode`, kept for as long as the weights are the same
 
     @property
@@ -51,10 +53,18 @@ class EncoderDecoder(nn.Module):
         With `wanted`, only the loss is told: inside the model, since several processes share only what `forward` does.
         """
         encoded = self.encode(source)
-        if wanted is not None and own == 0 and isinstance(self.decoder, RecurrentDecoder) and allowed(encoded.values):
+        if wanted is None:
+            return self._decode(tokens, encoded, own)
+        loss = self._loss(tokens, encoded, own, wanted)
+        return loss if self.ctc is None else self.ctc.join(loss, encoded, wanted.targets)
+
+    def _loss(self, tokens: Tensor, encoded: Encoded, own: float, wanted: Wanted) -> Loss:
+        if own == 0 and isinstance(self.decoder, RecurrentDecoder) and allowed(encoded.values):
             return readout_cross_entropy(self.decoder.readouts(tokens, encoded), self.decoder.output.O, wanted)
-        decoded = self.decoder(tokens, encoded) if own == 0 else self._sampled(tokens, encoded, own)
-        return decoded if wanted is None else cross_entropy(decoded.logits, wanted.targets, wanted.smoothing)
+        return cross_entropy(self._decode(tokens, encoded, own).logits, wanted.targets, wanted.smoothing)
+
+    def _decode(self, tokens: Tensor, encoded: Encoded, own: float) -> Decoded:
+        return self.decoder(tokens, encoded) if own == 0 else self._sampled(tokens, encoded, own)
 
     def _sampled(self, tokens: Tensor, encoded: Encoded, own: float) -> Decoded:
         """Each symbol of each sequence is replaced, by a coin of its own, by what the model would have written

@@ -96,6 +96,7 @@ class Model(_Section):
     )
     readout: Size = option(256, "size of the readout before the symbols")
     tie: bool = option(False, "one matrix embeds and predicts target symbols (readout and embed of one size)")
+    ctc: PartShare = option(0.0, "share of the CTC loss on the encoder's values, beside the decoder's; 0 is no CTC")
     dropout: PartShare = option(0.2, "dropout on embeddings, between layers and on the readout")
     variational: bool = option(False, "one dropout mask per sequence, in the decoder also on the recurrent state")
 
@@ -141,6 +142,7 @@ class Search(_Section):
     beam: Width = option(5, "hypotheses kept side by side; 1 is greedy")
     length_penalty: Finite = option(1.0, "score = log p / length^this")
     coverage_penalty: Amount = option(0.0, "weight of Σ log min(coverage, 1) in the score")
+    ctc: Amount = option(0.5, "weight of CTC's log p in the score of a beam's answers, where the model has CTC")
     shortest: Reach = option(0, "fewest symbols of an answer")
     longest_ratio: Ratio = option(2.0, "most symbols of an answer: this times the source's, plus longest_extra")
     longest_extra: Reach = option(10, "see longest_ratio")

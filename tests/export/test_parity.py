@@ -38,6 +38,7 @@ MODELS: dict[str, dict[str, Any]] = {  # every cell, score, normaliser, term, fi
     "tanh, fixed": {"cell": "tanh", "attention": "fixed", "bidirectional": False, "encoder_layers": 2},
     "tanh, sparsemax": {"cell": "tanh", "score": "scaled", "normalise": "sparsemax", "terms": ("coverage",)},
     "lstm, none": {"attention": "none", "output": "state"},
+    "lstm, CTC": {"ctc": 0.3},
 }
 SHORT = {"longest_ratio": 1.0, "longest_extra": 3}
 SEARCHES: dict[str, dict[str, Any]] = {

@@ -312,7 +312,9 @@ class QuickStep:
         layers: list[CellState] = [(moved, carry)]
         for cell, past in zip(list(decoder.cells)[1:], before[1:], strict=True):
             layers.append(cell(cell.drive(layers[-1][0]), past))
-        readout = decoder.output.readout(layers[-1][0], context, decoder.words(tokens))  # (R, R)
+        readout = self.first.readout(context, layers[-1][0])  # (R, R)
+        if readout is None:
+            readout = decoder.output.readout(layers[-1][0], context, decoder.words(tokens))
         after = state._replace(layers=tuple(layers), past=torch.arange(len(tokens)))
         return Step(decoder.output.logits(readout), after, weights)
 

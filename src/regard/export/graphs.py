@@ -1,6 +1,6 @@
 """A model's `encode` and `step` as ONNX graphs, by tracing.
 
-encoder:  tokens (B, S), lengths (B,)       ->  state.…, memory.…
+encoder:  tokens (B, S), lengths (B,)       ->  state.…, memory.…, and where there is a CTC frames (B, F, N)
 step:     tokens (R,), state.…, memory.…    ->  log_probs (R, N), weights (R, S), next.…
 
 State and memory are trees; each of their tensors is an input or output named by its place in the tree. All have rows
@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from regard.attention.memory import Encoded
 from regard.data.batching import Padded, pad
 from regard.decoders.monotonic import MonotonicDecoder
 from regard.errors import MissingExtra, RegardError
@@ -43,7 +44,7 @@ def make_graphs(model: EncoderDecoder) -> Graphs:
     traced = copy.deepcopy(model).cpu().eval()
     sources = [pad([[4, 4, 4], [4, 4]]), pad([[4] * 5] * 3)]  # the axes whose sizes differ are those that may vary
     with torch.no_grad(), plain():
-        begun = [begin(traced, source) for source in sources]
+        begun = [begin(traced, traced.encode(source)) for source in sources]
         state = name_tree(begun[0].state, "state")  # the first state may hold one tensor twice, a later one two
         memory = name_tree(begun[0].memory, "memory", {})
         names = list(collect((state, memory), begun[0]))
@@ -53,7 +54,12 @@ def make_graphs(model: EncoderDecoder) -> Graphs:
         inputs = [(source.lengths, _contiguous(collect((state, memory), one))) for source, one in pairs]
         with_nodes(traced)
         return Graphs(
-            _trace(EncoderGraph(traced, state, memory), [tuple(one) for one in sources], ["tokens", "lengths"], names),
+            _trace(
+                EncoderGraph(traced, state, memory),
+                [tuple(one) for one in sources],
+                ["tokens", "lengths"],
+                names if traced.ctc is None else [*names, "frames"],
+            ),
             _trace(step, inputs, ["tokens", *names], ["log_probs", "weights", *followers]),
         )
 
@@ -63,9 +69,9 @@ class Begun(NamedTuple):
     memory: Any
 
 
-def begin(model: EncoderDecoder, source: Padded) -> Begun:
+def begin(model: EncoderDecoder, encoded: Encoded) -> Begun:
     """State and memory before the first step, in the shape they have at all steps."""
-    state, memory = model.decoder.start(model.encode(source))
+    state, memory = model.decoder.start(encoded)
     if isinstance(
         model.decoder, MonotonicDecoder
     ):  # before anything is written, all places speak alike: that changes no prior
@@ -81,7 +87,9 @@ class EncoderGraph(nn.Module):
         self.names = (state, memory)
 
     def forward(self, tokens: Tensor, lengths: Tensor) -> tuple[Tensor, ...]:
-        return tuple(collect(self.names, begin(self.model, Padded(tokens, lengths))).values())
+        encoded = self.model.encode(Padded(tokens, lengths))
+        begun = tuple(collect(self.names, begin(self.model, encoded)).values())
+        return begun if self.model.ctc is None else (*begun, self.model.ctc(encoded))
 
 
 class StepGraph(nn.Module):

@@ -18,6 +18,7 @@ from regard.export.search import Array, Hypothesis, Rules, State, StepOutput, be
 from regard.prediction import Prediction
 from regard.tasks import Task, get_task
 from regard.tasks.request import Request, longest_answers, write_prediction
+from regard.tasks.reranking import Frames, rerank
 
 
 class OnnxRun(Answerer):
@@ -100,11 +101,15 @@ class OnnxRun(Answerer):
         )
         if options.beam == 1 and options.coverage_penalty == 0:
             return [[one] for one in greedy(step, step.state, rules)]
-        return beam(step, step.state, rules, options.beam, max(request.nbest, 1))
+        best = max(request.nbest, 1)
+        if step.frames is None or not request.reranks:
+            return beam(step, step.state, rules, options.beam, best)
+        found = beam(step, step.state, rules, options.beam, options.beam)
+        return rerank(found, [step.frames], options.ctc, options.length_penalty, best)
 
     def _check(self) -> None:
         """Do the two graphs fit each other and the vocabulary?"""
-        given, wanted = self._encoder.outputs, self._step.inputs[1:]
+        given, wanted = [name for name in self._encoder.outputs if name != "frames"], self._step.inputs[1:]
         following = [name.replace("state", "next", 1) for name in given if name.startswith("state")]
         fits = (
             self._encoder.inputs == ["tokens", "lengths"]
@@ -156,6 +161,9 @@ class GraphStep:
         lengths = np.array([len(source) for source in sources])
         tokens = pad(sources)  # (B, S)
         begun = encoder({"tokens": tokens, "lengths": lengths})
+        frames = begun.pop("frames", None)  # (B, F, N)
+        each = 0 if frames is None else frames.shape[1] // tokens.shape[1]  # frames of a symbol
+        self.frames = None if frames is None else Frames(frames, lengths * each)
         self.mask = np.arange(tokens.shape[1]) < lengths[:, None]  # (B, S)
         self.state: State = {name: one for name, one in begun.items() if name.startswith("state")}
         self._memory: State = {name: one for name, one in begun.items() if name not in self.state}

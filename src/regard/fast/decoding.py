@@ -1,9 +1,10 @@
 """One step of search for an LSTM decoder with additive soft attention that reads before it moves.
 
 What plain steps compute at every step and for every hypothesis is done once per source or once per model: the symbols'
-part of the gates is a table, the values are multiplied into the gates' space (Σ_j α_j (C h_j) = C Σ_j α_j h_j), and the
-query and the recurrence are one product of the same state. Hypotheses that have just branched off from one another have
-one past and so one reading, which is done once for all of them. The rest of a step is one pass of kernels.c.
+part of the gates is a table, the values are multiplied into the gates' space (Σ_j α_j (C h_j) = C Σ_j α_j h_j) and into
+the readout's, and the query and the recurrence are one product of the same state. Hypotheses that have just branched
+off from one another have one past and so one reading, which is done once for all of them. The rest of a step is one
+pass of kernels.c.
 """
 
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from torch import Tensor
 
 from regard.fast.attend import OutOfReach
 from regard.fast.energy import REACH, Grown
+from regard.fast.gates import tanh
 from regard.fast.kernels import address, loaded
 from regard.fast.packed import packed
 
@@ -22,17 +24,19 @@ TABLE = 2048  # a larger vocabulary is looked up and multiplied step by step
 
 
 class Readout(NamedTuple):
-    """tanh(W_c [c; s] + b_c), then O and its bias: the output that kernels.c knows, packed for it."""
+    """tanh(W_c [c; s] + b_c), then O and its bias: the attentional output."""
 
-    size: int  # R
-    parts: tuple[Tensor, ...]  # W_c's half of the context and of the state, b_c, O and its bias
+    of_context: Tensor  # (R, V)  W_c's half
+    of_state: Tensor  # (R, H)  and its other half
+    bias: Tensor  # (R,)  b_c
+    packed: tuple[Tensor, ...]  # both halves, b_c, O and its bias, for kernels.c
 
     @classmethod
     def of(cls, weights: Sequence[Tensor], width: int) -> "Readout":
         """W_c (R, V + H), b_c (R,), O (N, R) and its bias (N,)"""
         mixing, mixing_bias, output, bias = weights
-        halves = (packed(mixing[:, :width]), packed(mixing[:, width:]))
-        return cls(len(mixing), (*halves, mixing_bias, packed(output), bias))
+        halves = mixing[:, :width], mixing[:, width:]
+        return cls(*halves, mixing_bias, (*map(packed, halves), mixing_bias, packed(output), bias))
 
 
 class Arranged:
@@ -81,12 +85,18 @@ class Quick:
         """C h_j, (B, S, G)"""
         return self.values @ self.weights.context_drive.t()
 
+    @cached_property
+    def shown(self) -> Tensor:
+        """What the readout gets of h_j: W_c's half of it (B, S, R), or itself"""
+        readout = self.weights.readout
+        return self.values if readout is None else self.values @ readout.of_context.t()
+
     def __call__(
         self, tokens: Tensor, top: Tensor, state: Tensor, carry: Tensor, sources: Tensor, past: Tensor | None
     ) -> tuple[Tensor, ...]:
         """Last symbols, the top layer's s, the first's s and c (R, H), the source each row reads and a number (R,) that
-        only rows with the same s and c share -> context (R, V), weights (R, S), the first layer's s and c"""
-        (rows, hidden), (_, places, size), width = state.shape, self.power.shape, self.values.size(-1)
+        only rows with the same s and c share -> Σ_j α_j of what is `shown`, weights (R, S), the first layer's s, c"""
+        (rows, hidden), (_, places, size), width = state.shape, self.power.shape, self.shown.size(-1)
         fixed = self.weights
         table, symbols = fixed.table, tokens
         if table is None:
@@ -98,7 +108,7 @@ class Quick:
         moved, after = state.new_empty(rows, hidden), state.new_empty(rows, hidden)
         raised, gates = state.new_empty(max(size, hidden)), state.new_empty(4 * hidden)
         groups = (None, None) if siblings is None else (siblings.group, torch.full_like(siblings.heads, -1))
-        read = (*groups, joined, self.power, fixed.v, self.values, self.driven, self.mask, table, carry.contiguous())
+        read = (*groups, joined, self.power, fixed.v, self.shown, self.driven, self.mask, table, carry.contiguous())
         written = (raised, gates, weights, context, moved, after)
         kernels = loaded()
         numbers = (rows, places, size, width, hidden)
@@ -110,6 +120,11 @@ class Quick:
         ):
             raise OutOfReach
         return context, weights, moved, after
+
+    def readout(self, context: Tensor, state: Tensor) -> Tensor | None:
+        """From what a step gave as its context, and the top layer's s after it; None where the output is another one"""
+        readout = self.weights.readout
+        return None if readout is None else tanh(torch.addmm(context + readout.bias, state, readout.of_state.t()))
 
     def _joined(self, top: Tensor, state: Tensor, siblings: Siblings | None) -> Tensor:
         """[W_q s_top; U s] of each group of rows"""

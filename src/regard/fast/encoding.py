@@ -1,7 +1,7 @@
 """Sources read without gradients, by LSTM layers inside kernels.c.
 
-The symbols' part of the first layer's gates is a table made once per model, nothing is kept of a step but its state, and
-for a single source no product of torch is called, which would take longer than the product itself.
+The symbols' part of the first layer's gates is a table made once per model, nothing is kept of a step but its state,
+and for a single source no product of torch is called, which would take longer than the product itself.
 """
 
 from collections.abc import Sequence

@@ -23,7 +23,8 @@ def gru(drive: Tensor, recurred: Tensor, before: Tensor) -> Tensor:
     return state
 
 
-def _tanh(numbers: Tensor) -> Tensor:
+def tanh(numbers: Tensor) -> Tensor:
+    """Without gradients"""
     return (2 * numbers).sigmoid_().mul_(2).sub_(1)
 
 
@@ -36,7 +37,7 @@ class _LSTM(torch.autograd.Function):
         admit, forget, half_new, emit = sigmas.sigmoid_().split(size, -1)
         new = half_new.mul(2).sub_(1)  # g = 2 σ(2x) − 1
         after = torch.addcmul(forget * carry, admit, new)
-        squashed = _tanh(after)
+        squashed = tanh(after)
         ctx.save_for_backward(sigmas, new, carry, squashed)
         return emit * squashed, after
 
@@ -89,7 +90,7 @@ class _GRU(torch.autograd.Function):
         sigmas = (drive[..., : 2 * size] + recurred[..., : 2 * size]).sigmoid_()
         reset, update = sigmas.split(size, -1)
         past = recurred[..., 2 * size :]
-        new = _tanh(torch.addcmul(drive[..., 2 * size :], reset, past))
+        new = tanh(torch.addcmul(drive[..., 2 * size :], reset, past))
         ctx.save_for_backward(sigmas, past, new, before)
         return torch.addcmul(new, update, before - new)
 

@@ -32,7 +32,7 @@ def walk_all(
     if fixed.table is None or fixed.readout is None:
         return None
     (rows, places, size), width, hidden = quick.power.shape, quick.values.size(-1), state.size(-1)
-    readout, count = fixed.readout.size, len(fixed.table)
+    readout, count = len(fixed.readout.bias), len(fixed.table)
     most = max(longest) + 1
     barred = torch.zeros(count, dtype=torch.bool)
     barred[list(forbidden)] = True
@@ -44,7 +44,7 @@ def walk_all(
     numbers = (rows, most, places, size, width, hidden, readout, count, begin, end, int(REACH))
     arranged = (fixed.packed, fixed.packed_context_drive)
     seen = (torch.tensor(longest), *arranged, quick.power, fixed.v, quick.values, quick.mask, fixed.table)
-    given = (*fixed.readout.parts, barred, state.contiguous(), carry.contiguous())
+    given = (*fixed.readout.packed, barred, state.contiguous(), carry.contiguous())
     written = (room, whole, symbols, weights, likely, mass, steps)
     if loaded().greedy_run(*numbers, *map(address, (*seen, *given, *written))) < 0:
         return None

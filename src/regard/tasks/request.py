@@ -38,6 +38,11 @@ class Request:
                 f"{self.nbest} best of a beam of {width} cannot be had: make the beam at least {self.nbest}"
             )
 
+    @property
+    def reranks(self) -> bool:
+        """Whether a CTC, where there is one, has a say: among several hypotheses of a search, not among samples."""
+        return self.search.beam > 1 and self.search.ctc > 0 and not self.sampling
+
 
 class Found(Protocol):
     """What a search hands back for one answer."""

@@ -1,5 +1,6 @@
 """What the tasks that write sequences share: the first five of a task's six functions."""
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ from regard.cells import CELLS
 from regard.data.batching import Batch, Encoding, collate, pad
 from regard.data.readers import Columns, Example, Reading, read_pairs
 from regard.data.vocabulary import BEGIN, END
+from regard.decoders.ctc import CTC, FRAMES
 from regard.decoders.monotonic import MonotonicDecoder
 from regard.decoders.output import OUTPUTS
 from regard.decoders.recurrent import RecurrentDecoder
@@ -41,6 +43,7 @@ from regard.search.tree import pick
 from regard.tasks.codec import Codec
 from regard.tasks.request import FORBIDDEN, longest_answers, write_prediction
 from regard.tasks.request import Request as Request
+from regard.tasks.reranking import Frames, rerank
 
 
 def read(path: str | Sequence[str], recipe: Recipe, skip_bad_lines: bool = False) -> Reading:
@@ -68,7 +71,9 @@ def build(codec: Codec, options: Model) -> EncoderDecoder:
         dropout,
     )
     decoder = _decoder(len(codec.target.vocabulary), encoder.size, options, dropout)
-    model = EncoderDecoder(nn.Sequential(Embed(len(codec.source.vocabulary), options.embed), encoder), decoder)
+    embed = Embed(len(codec.source.vocabulary), options.embed)
+    ctc = CTC(encoder.size, len(codec.target.vocabulary), options.ctc) if options.ctc else None
+    model = EncoderDecoder(nn.Sequential(embed, encoder), decoder, ctc)
     initialise(model)
     return model
 
@@ -155,6 +160,7 @@ class ModelStep:
 
     def __init__(self, model: EncoderDecoder, sources: Sequence[Sequence[int]], device: torch.device):
         encoded = model.encode(pad(sources).to(device))
+        self.encoded, self.ctc = encoded, model.ctc
         self.decoder = model.decoder
         self.mask = encoded.mask  # (B, S)
         self.state, self.memory = model.decoder.start(encoded)
@@ -169,6 +175,11 @@ class ModelStep:
                 self._sources, self._gathered = sources, pick(self.memory, sources)
             step = self.decoder.step(tokens, state, self._gathered)
         return StepOutput(step.logits.log_softmax(-1), step.weights, step.state)
+
+    def frames(self) -> Frames:
+        """What the model's CTC says about the sources."""
+        assert self.ctc is not None
+        return Frames(self.ctc(self.encoded).cpu().numpy(), (self.mask.sum(1) * FRAMES).cpu().numpy())
 
     def _quick_step(self, tokens: Tensor, state: Any, sources: Tensor) -> DecoderStep | None:
         try:
@@ -192,7 +203,12 @@ def answer(
     steps = [ModelStep(model, sources, device) for model in models]
     step: Step = steps[0] if len(steps) == 1 else ensemble(steps)
     state = steps[0].state if len(steps) == 1 else tuple(one.state for one in steps)
-    found = _search(step, state, _limits(codec, sources, request), steps[0].mask, request, numbers)
+    limits, mask, options = _limits(codec, sources, request), steps[0].mask, request.search
+    opinions = [one.frames() for one in steps if one.ctc is not None] if request.reranks else []
+    wider = dataclasses.replace(request, nbest=options.beam) if opinions else request
+    found = _search(step, state, limits, mask, wider, numbers)
+    if opinions:
+        found = rerank(found, opinions, options.ctc, options.length_penalty, max(request.nbest, 1))
     attends = any(model.attends for model in models)
     return [
         write_prediction(codec, example, tokens, hypotheses, attends, request.nbest)
