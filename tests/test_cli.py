@@ -151,9 +151,9 @@ def test_ctc_from_training_to_answers(tmp_path: Path) -> None:
         for path, call in (("run", []), ("x.onnx", []), ("run", ["--ctc", 0]))
     )
     for one, same, other in zip(mine, exported, without, strict=True):
-        assert one["output"] == same["output"] == other["output"]
+        assert one["output"] == same["output"]
         assert one["score"] == pytest.approx(same["score"], abs=1e-4)
-        assert one["score"] < other["score"]
+        assert one["score"] < other["score"]  # a log p was added
 
 
 def test_an_ensemble_is_between_its_members(reverse: Reverse, tmp_path: Path) -> None:

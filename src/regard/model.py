@@ -13,7 +13,6 @@ from regard.cells import BaseCell, LSTMCell
 from regard.data.batching import Padded
 from regard.decoders.ctc import CTC
 from regard.decoders.recurrent import Decoded, Decoder, RecurrentDecoder, Step
-from regard.fast.encoding import Reader, reader
 from regard.fast.switch import allowed
 from regard.losses import Loss, Wanted, cross_entropy, readout_cross_entropy
 
@@ -26,7 +25,6 @@ class EncoderDecoder(nn.Module):
         self.encoder = encoder
         self.decoder = decoder
         self.ctc = ctc
-        self._reader: Reader | None = None  # of `encode`, kept for as long as the weights are the same
 
     @property
     def attends(self) -> bool:
@@ -34,10 +32,6 @@ class EncoderDecoder(nn.Module):
         return self.decoder.attends
 
     def encode(self, source: Padded) -> Encoded:
-        quick = reader(self.encoder, source, self._reader)
-        if quick is not None:
-            self._reader = quick
-            return quick(source)
         encoded: Encoded = self.encoder(source)
         return encoded
 

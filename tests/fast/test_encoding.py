@@ -42,7 +42,7 @@ def test_equals_the_encoder(name: str, table: int, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(encoding, "TABLE", table)
     made = model(std=0.5, **ENCODERS[name]).float()
     check(made)
-    assert isinstance(made._reader, encoding.Reader)
+    assert isinstance(made.encoder._reader, encoding.Reader)
 
 
 @pytest.mark.parametrize("weight", ["0.table.weight", "1.layers.0.loop.weight_ih_l0", "1.layers.1.loop.weight_hh_l0"])
@@ -50,10 +50,10 @@ def test_follows_the_weights(weight: str) -> None:
     """What is arranged of the weights is kept from call to call, but not beyond a change of them."""
     made = model(std=0.5, encoder_layers=2).float()
     check(made)
-    known = made._reader
+    known = made.encoder._reader
     check(made)
-    assert made._reader is not None
-    assert made._reader is known
+    assert made.encoder._reader is not None
+    assert made.encoder._reader is known
     with torch.no_grad():
         made.encoder.get_parameter(weight).mul_(-1.5)
     check(made)
@@ -64,7 +64,7 @@ def test_follows_the_weights(weight: str) -> None:
 def test_only_without_gradients() -> None:
     made = model(std=0.5).float().eval()
     made.encode(SOURCES).values.sum().backward()
-    assert made._reader is None
+    assert made.encoder._reader is None
     assert made.encoder[0].table.weight.grad is not None
 
 
@@ -72,4 +72,4 @@ def test_only_without_gradients() -> None:
 def test_other_cells_read_by_themselves(cell: str) -> None:
     made = model(std=0.5, cell=cell).float()
     check(made)
-    assert made._reader is None
+    assert made.encoder._reader is None

@@ -1,6 +1,6 @@
 """Sequences of vectors → Encoded, by recurrent layers in one or both directions."""
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
@@ -10,6 +10,7 @@ from regard.attention.memory import Encoded
 from regard.cells import CellState, make_cells
 from regard.data.batching import Padded
 from regard.dropout import Dropout
+from regard.fast.encoding import Reader, reads
 from regard.fast.recurrence import run_layer
 from regard.fast.switch import wanted
 
@@ -105,3 +106,23 @@ class RecurrentEncoder(nn.Module):
                 values = values + vectors
             vectors = self.dropout(values)
         return Encoded(vectors, source.mask, layered.last)
+
+
+class TextEncoder(nn.Sequential):
+    """Symbols → Encoded"""
+
+    def __init__(self, embed: Embed, layers: RecurrentEncoder):
+        super().__init__(embed, layers)
+        loops = [layer.loop if isinstance(layer, FusedLayer) else None for layer in layers.layers]
+        self._loops = [loop for loop in loops if isinstance(loop, nn.LSTM)]
+        self._reader: Reader | None = None  # kept for as long as the weights are the same
+
+    def forward(self, source: Padded) -> Encoded:
+        embed, layers = cast(Embed, self[0]), cast(RecurrentEncoder, self[1])
+        if len(self._loops) < len(layers.layers) or self.training or not reads(embed.table, layers.size):
+            encoded: Encoded = layers(embed(source))
+            return encoded
+        if self._reader is None or not self._reader.fits():
+            self._reader = Reader(embed.table, self._loops, layers.residual)
+        read = self._reader(source)
+        return Encoded(read.values, source.mask, read.last)

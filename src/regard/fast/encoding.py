@@ -5,14 +5,12 @@ and for a single source no product of torch is called, which would take longer t
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from regard.attention.memory import Encoded
 from regard.data.batching import Padded
-from regard.encoders.recurrent import Embed, FusedLayer, RecurrentEncoder
 from regard.fast.decoding import TABLE
 from regard.fast.kernels import address, loaded
 from regard.fast.packed import packed, search_inside
@@ -33,13 +31,17 @@ class Direction(NamedTuple):
         return cls(weight, bias + past_bias, packed(recurrence))
 
 
-class Reader:
-    """What a text encoder does with its symbols, by weights arranged for it."""
+class Read(NamedTuple):
+    values: Tensor  # (B, S, D·H)
+    last: Tensor  # (B, D·H)  each direction's state at the sequence's own end
 
-    def __init__(self, words: nn.Embedding, encoder: RecurrentEncoder):
-        self.words, self.encoder = words, encoder
-        self.loops = [cast(FusedLayer, layer).loop for layer in encoder.layers]
-        self.layers = [[Direction.of(weights) for weights in loop.all_weights] for loop in self.loops]
+
+class Reader:
+    """LSTM layers over symbols, by weights arranged for it."""
+
+    def __init__(self, words: nn.Embedding, loops: Sequence[nn.LSTM], residual: bool):
+        self.words, self.loops, self.residual = words, loops, residual
+        self.layers = [[Direction.of(weights) for weights in loop.all_weights] for loop in loops]
         first = self.layers[0] if words.num_embeddings <= TABLE else []
         self.tables = [torch.addmm(one.bias, words.weight, one.weight.t()) for one in first]  # D × (N, G)
         self.versions = self._versions()
@@ -48,7 +50,7 @@ class Reader:
         """Whether the weights have not changed since."""
         return self.versions == self._versions()
 
-    def __call__(self, source: Padded) -> Encoded:
+    def __call__(self, source: Padded) -> Read:
         (rows, places), lengths = source.data.shape, source.lengths.contiguous()
         own = torch.arange(rows * places).view(rows, places)
         values = states = torch.empty(0)
@@ -59,8 +61,8 @@ class Reader:
             inputs = values if number else self.words(source.data)  # (B, S, I)
             drives = [torch.addmm(one.bias, inputs.flatten(0, 1), one.weight.t()) for one in layer]  # D × (B·S, G)
             states = self._read(layer, drives, own, lengths)
-            values = states + inputs if self.encoder.residual and number else states
-        return Encoded(values, source.mask, self._ends(states, lengths))
+            values = states + inputs if self.residual and number else states
+        return Read(values, self._ends(states, lengths))
 
     def _read(self, layer: list[Direction], drives: list[Tensor], which: Tensor, lengths: Tensor) -> Tensor:
         """Each direction is driven at each place by the row `which` (B, S) of its drives -> states (B, S, D·H)"""
@@ -73,7 +75,6 @@ class Reader:
         return values
 
     def _ends(self, states: Tensor, lengths: Tensor) -> Tensor:
-        """Each direction's state at the sequence's own end, (B, D·H)"""
         size = self.loops[0].hidden_size
         ahead = states[torch.arange(len(states)), lengths - 1, :size]
         return torch.cat([ahead, states[:, 0, size:]], -1)
@@ -83,18 +84,6 @@ class Reader:
         return [part for one in weights for part in (one._version, one.data_ptr())]
 
 
-def reader(encoder: nn.Module, source: Padded, known: Reader | None) -> Reader | None:
-    """One for this encoder, `known` if it still fits; None where the encoder must read by itself."""
-    if torch.is_grad_enabled() or encoder.training or not wanted(source.data):
-        return None
-    if known is not None and known.fits():
-        return known
-    match list(encoder.children()):
-        case [Embed() as embed, RecurrentEncoder() as layers] if all(map(_is_lstm, layers.layers)):
-            fits = compiled(embed.table.weight) and search_inside(layers.size)
-            return Reader(embed.table, layers) if fits else None
-    return None
-
-
-def _is_lstm(layer: nn.Module) -> bool:
-    return isinstance(layer, FusedLayer) and isinstance(layer.loop, nn.LSTM)
+def reads(words: nn.Embedding, size: int) -> bool:
+    """Whether sources are to be read here, by layers of this size."""
+    return not torch.is_grad_enabled() and wanted(words.weight) and compiled(words.weight) and search_inside(size)

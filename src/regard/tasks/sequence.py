@@ -25,7 +25,7 @@ from regard.decoders.recurrent import RecurrentDecoder
 from regard.decoders.recurrent import Step as DecoderStep
 from regard.decoders.start import STARTS
 from regard.dropout import Dropout
-from regard.encoders.recurrent import Embed, RecurrentEncoder
+from regard.encoders.recurrent import Embed, RecurrentEncoder, TextEncoder
 from regard.errors import UsageError
 from regard.fast.attend import OutOfReach
 from regard.losses import Loss, Wanted
@@ -73,7 +73,7 @@ def build(codec: Codec, options: Model) -> EncoderDecoder:
     decoder = _decoder(len(codec.target.vocabulary), encoder.size, options, dropout)
     embed = Embed(len(codec.source.vocabulary), options.embed)
     ctc = CTC(encoder.size, len(codec.target.vocabulary), options.ctc) if options.ctc else None
-    model = EncoderDecoder(nn.Sequential(embed, encoder), decoder, ctc)
+    model = EncoderDecoder(TextEncoder(embed, encoder), decoder, ctc)
     initialise(model)
     return model
 
