@@ -1,4 +1,4 @@
-"""How training time and memory grow with source length, target length, vocabulary and batch, attention or not.
+"""How training time and memory grow with source length, target length, both, vocabulary and batch, attention or not.
 
     python benchmarks/growth.py --work DIR [--threads 1]
 
@@ -19,10 +19,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 SIZE = 256  # of embeddings, states and comparison
+BOTH = "source and target"
 USUAL = {"source": 40, "target": 40, "symbols": 1000, "batch": 16}
 AXES = {
     "source": [25, 50, 100, 200, 400, 800],
     "target": [25, 50, 100, 200, 400, 800],
+    BOTH: [25, 50, 100, 200, 400, 800],
     "symbols": [1000, 2000, 4000, 8000, 16000, 32000],
     "batch": [4, 8, 16, 32, 64, 128],
 }
@@ -63,7 +65,8 @@ def main() -> None:
 
 
 def _point(axis: str, at: int, model: str, threads: int) -> Point:
-    wanted = {**USUAL, axis: at, "attention": MODELS[model]}
+    grown = dict.fromkeys(("source", "target") if axis == BOTH else (axis,), at)
+    wanted = {**USUAL, **grown, "attention": MODELS[model]}
     environment = os.environ | {"OMP_NUM_THREADS": str(threads)}
     command = [sys.executable, __file__, "--point", json.dumps(wanted)]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
@@ -149,7 +152,7 @@ def _picture(curves: dict[tuple[str, str], list[Point]]) -> str:
                 parts.append(line)
     for number, (model, colour) in enumerate(COLOURS.items()):
         parts.append(f'<text x="{left + 130 * number}" y="14" fill="{colour}" font-weight="bold">{model}</text>')
-    size = f'width="{4 * (wide + left) + 20}" height="{2 * (high + 60) + top}"'
+    size = f'width="{len(AXES) * (wide + left) + 20}" height="{2 * (high + 60) + top}"'
     style = 'font-family="sans-serif" font-size="11"'
     return f'<svg xmlns="http://www.w3.org/2000/svg" {size} {style}>' + "\n".join(parts) + "</svg>\n"
 

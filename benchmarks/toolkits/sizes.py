@@ -41,8 +41,8 @@ SIZES = {
     size.name: size
     for size in (
         Size("pronounce", "pronounce", 20_000, 20_000, 1, embed=128, hidden=256, layers=1),
-        Size("transliterate", "transliterate", 8_000, 16_000, 1, embed=128, hidden=512, layers=1),
-        Size("translate8k", "translate", 2_000, 6_000, 2, embed=512, hidden=512, layers=2, vocabulary=8_000),
+        Size("transliterate", "transliterate", 2_000, 16_000, 1, embed=128, hidden=512, layers=1),
+        Size("translate8k", "translate", 500, 6_000, 2, embed=512, hidden=512, layers=2, vocabulary=8_000),
         Size("translate32k", "translate", 500, 3_000, 3, embed=512, hidden=512, layers=2, vocabulary=32_000),
     )
 }
