@@ -1,0 +1,46 @@
+"""`regard evaluate`"""
+
+import json
+from typing import Any
+
+import click
+
+from regard.cli.options import DEVICES
+
+
+@click.command(short_help="Measure a trained run on pairs.")
+@click.argument("run")
+@click.argument("pairs")
+@click.option("--beam", type=int, help="Hypotheses kept side by side; the recipe's by default.")
+@click.option("--batch-size", type=int, default=64, show_default=True, help="Sources answered at once.")
+@click.option("--device", type=DEVICES, default="auto", show_default=True, help="Where to compute.")
+@click.option("--skip-bad-lines", is_flag=True, help="Leave out lines that cannot be read, and count them.")
+@click.option("--json", "as_json", is_flag=True, help="Metrics as one JSON object.")
+def evaluate(
+    run: str, pairs: str, beam: int | None, batch_size: int, device: str, skip_bad_lines: bool, as_json: bool
+) -> None:
+    """Measure a RUN on PAIRS. Several rows with one source are several references; any of them counts.
+
+    \b
+    Example:
+      regard evaluate runs/hu test.tsv --beam 5 --json
+    """
+    from regard.loading import load
+
+    loaded = load(run, device=device)
+    reading = loaded.task.read(pairs, loaded.recipe, skip_bad_lines)
+    if reading.skipped:
+        click.echo(f"left out {len(reading.skipped)} bad lines; the first: {reading.skipped[0]}", err=True)
+    call = {"batch_size": batch_size} | ({"beam": beam} if beam is not None else {})
+    measured, count = loaded.evaluate_counted(reading.examples, **call)
+    perplexity = loaded.perplexity(reading.examples)
+    if as_json:
+        content: dict[str, Any] = {"metrics": measured.metrics, "examples": count, "perplexity": perplexity}
+        if measured.signatures:
+            content["signatures"] = measured.signatures
+        click.echo(json.dumps(content))
+        return
+    for name, value in measured.metrics.items():
+        click.echo(f"{name:<12}{value:8.2f}   {measured.signatures.get(name, '')}".rstrip())
+    click.echo(f"{'perplexity':<12}{perplexity:8.2f}")
+    click.echo(f"{'examples':<12}{count:8d}")

@@ -1,0 +1,66 @@
+"""`regard train`"""
+
+import os
+
+import click
+
+from regard.cli.options import DEVICES
+
+
+@click.command(short_help="Train on pairs of texts.")
+@click.argument("pairs")
+@click.option("--task", required=True, help="pronounce, transliterate, inflect or translate.")
+@click.option("--out", required=True, help="Folder for the run; it must be new, or --resume.")
+@click.option("--dev", help="Pairs that choose the best weights; without, a share of the sources is held back.")
+@click.option("--recipe", help="A name that `regard recipes` lists, or a YAML file; the task's own by default.")
+@click.option("--epochs", type=int, help="Most passes over the pairs.")
+@click.option("--seed", type=int, help="Everything random follows from it.")
+@click.option("--device", type=DEVICES, default="auto", show_default=True, help="Where to compute.")
+@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Change an option of the recipe.")
+@click.option("--resume", is_flag=True, help="Go on where an earlier call with the same options stopped.")
+@click.option("--skip-bad-lines", is_flag=True, help="Leave out lines that cannot be read, and count them.")
+@click.option("--quiet", is_flag=True, help="No progress bar.")
+def train(
+    pairs: str,
+    task: str,
+    out: str,
+    dev: str | None,
+    recipe: str | None,
+    epochs: int | None,
+    seed: int | None,
+    device: str,
+    settings: tuple[str, ...],
+    resume: bool,
+    skip_bad_lines: bool,
+    quiet: bool,
+) -> None:
+    """Train on PAIRS: a file (TSV, CSV, JSONL, .gz), two parallel files as A,B, - for stdin, or hf:DATASET.
+
+    \b
+    Example:
+      regard train train.tsv --dev dev.tsv --task pronounce --out runs/hu --set model.hidden=256
+      torchrun --nproc-per-node 2 -m regard train train.tsv --task pronounce --out runs/hu
+    """
+    from regard.training import train as train_run
+
+    run = train_run(
+        pairs,
+        task=task,
+        out=out,
+        dev=dev,
+        recipe=recipe,
+        epochs=epochs,
+        seed=seed,
+        device=device,
+        set=settings,
+        resume=resume,
+        skip_bad_lines=skip_bad_lines,
+        progress=not quiet,
+    )
+    if os.environ.get("RANK", "0") == "0":
+        click.echo(f"{run.path}: {_numbers(run.dev_metrics())} on the dev pairs", err=True)
+        click.echo(f"next: regard predict {run.path} … --beam 5", err=True)
+
+
+def _numbers(metrics: dict[str, float]) -> str:
+    return ", ".join(f"{name} {value:.2f}" for name, value in metrics.items())
