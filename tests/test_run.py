@@ -57,6 +57,52 @@ def test_attention_does_not_depend_on_batch_mates(run: Run, reverse: Reverse) ->
         np.testing.assert_allclose(alone.attention, one.attention, atol=1e-5)
 
 
+def test_a_beam_hypothesis_is_its_forced_decoding(run: Run, reverse: Reverse) -> None:
+    best = [one for found in run.predict(reverse.unseen[:20], beam=5, nbest=5) for one in found.nbest]
+    given = run.force([one.source for one in best], [one.output for one in best])
+    assert [one.output_tokens for one in given] == [one.output_tokens for one in best]
+    for one, other in zip(given, best, strict=True):
+        assert one.attention is not None
+        np.testing.assert_allclose(one.attention, other.attention, atol=1e-5)
+        assert one.log_probability == pytest.approx(other.log_probability, abs=1e-4)
+
+
+def test_one_pair_or_a_list_of_pairs_is_forced(run: Run) -> None:
+    alone = run.force("abc", "A A")
+    assert isinstance(alone, regard.Prediction)
+    assert (alone.source, alone.output, alone.output_tokens) == ("abc", "A A", ["A", "A"])
+    assert alone.log_probability < run.force("abc", "C B A").log_probability
+    assert run.force([], []) == []
+    with pytest.raises(UsageError, match="2 sources came with 1 targets"):
+        run.force(["abc", "ab"], ["A"])
+
+
+def test_a_given_answer_keeps_symbols_the_run_does_not_know(run: Run) -> None:
+    given = run.force("abc", "C Ж A")
+    assert given.output_tokens == ["C", "Ж", "A"]
+    assert given.output == "C Ж A"
+    assert given.unknown == ["Ж"]
+    assert given.attention is not None
+    assert given.attention.shape == (3, 3)
+
+
+def test_choices_are_what_may_come_next(run: Run) -> None:
+    everything = run.choices("abc", ["C"], count=1000)
+    assert everything[0].symbol == "B"
+    assert sum(one.probability for one in everything) == pytest.approx(1, abs=1e-2)  # but for what is never written
+    assert [one.probability for one in everything] == sorted((one.probability for one in everything), reverse=True)
+    assert run.choices("abc", "C B A", count=1) == [("", pytest.approx(1, abs=0.1))]  # the end
+    assert run.choices("abc", "C") == run.choices("abc", ["C"])
+    with pytest.raises(UsageError, match="never seen in training: Ж"):
+        run.choices("abc", "Ж")
+
+
+def test_a_prefix_may_be_a_list_of_symbols(run: Run) -> None:
+    given = run.predict("abc", prefix=["A", "A"])
+    assert given.output_tokens[:2] == ["A", "A"]
+    assert given.to_dict() == run.predict("abc", prefix="A A").to_dict()
+
+
 def test_the_source_is_normalised_like_in_training(run: Run) -> None:
     assert run.predict("  abc\n").source == "abc"
     assert run.predict("\ufeffabc").output == "C B A"

@@ -1,25 +1,33 @@
 """What a run and its exported graphs have in common: sources in, answers and metrics out. Needs no torch to answer."""
 
 import dataclasses
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from regard.data.encoding import length_buckets
 from regard.data.readers import Example
 from regard.data.splitting import group_references
 from regard.data.text import normalise
+from regard.data.vocabulary import END
 from regard.errors import DataError, UsageError
 from regard.prediction import Prediction
 from regard.recipe import Recipe, Search, build, flatten, neighbour, to_dict
 from regard.tasks import Task, get_task
 from regard.tasks.codec import Codec
-from regard.tasks.request import Request
+from regard.tasks.request import FORBIDDEN, Read, Request
 
 if TYPE_CHECKING:
     from regard.metrics import Measured
+
+
+class Choice(NamedTuple):
+    symbol: str  # "" is the end of the answer
+    probability: float
+
 
 BATCH_TOKENS = 20_000  # padded source symbols times beam held at once while answering: bounds the memory
 
@@ -36,6 +44,10 @@ class Answerer(ABC):
     @abstractmethod
     def find(self, examples: Sequence[Example], request: Request, numbers: Sequence[int]) -> list[Prediction]:
         """Answers to one batch; `numbers` tell sampled sources apart."""
+
+    @abstractmethod
+    def reread(self, examples: Sequence[Example], targets: Sequence[Sequence[str]]) -> list[Read]:
+        """One batch of given answers, as lists of symbols."""
 
     @cached_property
     def task(self) -> Task:
@@ -76,19 +88,53 @@ class Answerer(ABC):
     ) -> list[Prediction]:
         """Answers in the order of the examples, whatever the batching; nothing about one depends on the others."""
         request = self.request(**call)
-        if batch_size < 1:
-            raise UsageError(f"batch size {batch_size} came; it must be at least 1")
-        lengths = [len(self.codec.source_symbols(example)) for example in examples]
-        self._check_lengths(examples, lengths)
-        order = sorted(range(len(examples)), key=lengths.__getitem__)
+        lengths = self._lengths(examples)
         budget = max(BATCH_TOKENS // request.search.beam, self.recipe.data.longest)
         answers: dict[int, Prediction] = {}
-        for cut in length_buckets([lengths[number] for number in order], budget, batch_size):
-            numbers = [order[place] for place in cut]
-            chosen = [examples[number] for number in numbers]
-            found = self.find(chosen, request, numbers)
+        for numbers in _batches(lengths, budget, batch_size):
+            found = self.find([examples[number] for number in numbers], request, numbers)
             answers.update(zip(numbers, found, strict=True))
         return [answers[number] for number in range(len(examples))]
+
+    @overload
+    def force(self, source: str, target: str) -> Prediction: ...  # type: ignore[overload-overlap]  # as in predict
+
+    @overload
+    def force(self, source: Sequence[str], target: Sequence[str]) -> list[Prediction]: ...
+
+    def force(self, source: str | Sequence[str], target: str | Sequence[str]) -> Prediction | list[Prediction]:
+        """Given answers as if the run had written them (forced decoding): their log probability and their attention."""
+        single = isinstance(source, str)
+        sources = [source] if isinstance(source, str) else list(source)
+        targets = [target] if isinstance(target, str) else list(target)
+        if len(sources) != len(targets):
+            raise UsageError(f"{len(sources)} sources came with {len(targets)} targets; give one for each")
+        given = [self.example(one, f"source {number}") for number, one in enumerate(sources, 1)]
+        examples = [dataclasses.replace(one, target=other) for one, other in zip(given, targets, strict=True)]
+        found = self.force_examples(examples)
+        return found[0] if single else found
+
+    def force_examples(self, examples: Sequence[Example], *, batch_size: int = 64) -> list[Prediction]:
+        """The targets of pairs, as if the run had written them; in the order of the pairs, whatever the batching."""
+        targets = [self.codec.target_symbols(example.target) for example in examples]
+        lengths = [max(pair) for pair in zip(self._lengths(examples), map(len, targets), strict=True)]
+        answers: dict[int, Prediction] = {}
+        for numbers in _batches(lengths, max(BATCH_TOKENS, *lengths, 1), batch_size):
+            found = self.reread([examples[number] for number in numbers], [targets[number] for number in numbers])
+            answers.update((number, one.prediction) for number, one in zip(numbers, found, strict=True))
+        return [answers[number] for number in range(len(examples))]
+
+    def choices(self, source: str, prefix: str | Sequence[str] = "", count: int = 10) -> list[Choice]:
+        """The likeliest symbols to follow a prefix (a text, or a list of symbols), best first."""
+        start = self.request(prefix=prefix).prefix
+        example = self.example(source, "the source")
+        self._lengths([example])
+        following = self.reread([example], [self.codec.target_symbols(start)])[0].following  # (N,)
+        order = [int(number) for number in (-following).argsort(kind="stable") if number not in FORBIDDEN]
+        symbols = self.codec.target.vocabulary.symbols
+        return [
+            Choice("" if number == END else symbols[number], math.exp(following[number])) for number in order[:count]
+        ]
 
     def request(self, **call: Any) -> Request:
         """The recipe's search options with those of one call laid over them."""
@@ -124,7 +170,9 @@ class Answerer(ABC):
         answers = self.answer([one.example for one in grouped], **call)
         return self.task.measure([one.output for one in answers], [one.references for one in grouped]), len(grouped)
 
-    def _check_lengths(self, examples: Sequence[Example], lengths: Sequence[int]) -> None:
+    def _lengths(self, examples: Sequence[Example]) -> list[int]:
+        """How many symbols each source has, if none has more than the run reads."""
+        lengths = [len(self.codec.source_symbols(example)) for example in examples]
         most = self.recipe.data.longest
         for example, length in zip(examples, lengths, strict=True):
             if length > most:
@@ -132,3 +180,13 @@ class Answerer(ABC):
                     f"{example.place} has {length:,} symbols, this run reads at most {most:,}: shorten or split it, "
                     "or train with a larger --set data.longest"
                 )
+        return lengths
+
+
+def _batches(lengths: Sequence[int], budget: int, most: int) -> Iterator[list[int]]:
+    """Numbers of examples of about one length, at most so many padded symbols and so many examples at once."""
+    if most < 1:
+        raise UsageError(f"batch size {most} came; it must be at least 1")
+    order = sorted(range(len(lengths)), key=lengths.__getitem__)
+    for cut in length_buckets([lengths[number] for number in order], budget, most):
+        yield [order[place] for place in cut]

@@ -21,7 +21,7 @@ from regard.prediction import Prediction
 from regard.recipe import Recipe
 from regard.tasks import get_task
 from regard.tasks.codec import Codec
-from regard.tasks.request import Request
+from regard.tasks.request import Read, Request
 
 STATE = ["training.safetensors", "checkpoints/*", "tensorboard/*", ".*"]  # what only a resumed training reads
 
@@ -45,6 +45,11 @@ class Run(Answerer):
 
     def find(self, examples: Sequence[Example], request: Request, numbers: Sequence[int]) -> list[Prediction]:
         found: list[Prediction] = self.task.answer(self.models, self.codec, examples, request, numbers)
+        return found
+
+    def reread(self, examples: Sequence[Example], targets: Sequence[Sequence[str]]) -> list[Read]:
+        penalty = self.recipe.search.length_penalty
+        found: list[Read] = self.task.force(self.models, self.codec, examples, targets, penalty)
         return found
 
     def perplexity(self, examples: Sequence[Example]) -> float:

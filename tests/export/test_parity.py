@@ -70,13 +70,32 @@ def same(one: Prediction, other: Prediction) -> None:
         same(mine, theirs)
 
 
+def a_run(name: str) -> Run:
+    recipe = Recipe(model=Model(**{**SIZES, **MODELS[name]}))
+    return Run(Path("run"), recipe, CODEC, [model(std=0.5, **MODELS[name]).float()])
+
+
+def exported_run(run: Run, graphs: tuple[bytes, bytes]) -> OnnxRun:
+    return OnnxRun(Path("x.onnx"), Package(run.recipe, CODEC, run.models[0].attends, *graphs))
+
+
+@pytest.mark.parametrize("name", ["gru, monotonic", "lstm, everything", "lstm, none"])
+def test_reads_given_answers_as_the_run_does(name: str) -> None:
+    run = a_run(name)
+    exported = exported_run(run, make_graphs(run.models[0]))
+    targets = ["uvw", "y", "xyzzy", "vuvuvu", "w"]
+    for mine, theirs in zip(exported.force(WORDS[:5], targets), run.force(WORDS[:5], targets), strict=True):
+        same(mine, theirs)
+    pairs = zip(exported.choices("cab", "uv"), run.choices("cab", "uv"), strict=True)
+    for (symbol, probability), (other, theirs_too) in pairs:
+        assert (symbol, probability) == (other, pytest.approx(theirs_too, abs=1e-4))
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_answers_as_the_run_does(name: str) -> None:
-    made = model(std=0.5, **MODELS[name]).float()
-    recipe = Recipe(model=Model(**{**SIZES, **MODELS[name]}))
-    run = Run(Path("run"), recipe, CODEC, [made])
-    graphs = make_graphs(made)
-    exported = OnnxRun(Path("x.onnx"), Package(recipe, CODEC, made.attends, *graphs))
+    run = a_run(name)
+    graphs = make_graphs(run.models[0])
+    exported = exported_run(run, graphs)
     for call in SEARCHES.values():
         expected = run.predict(WORDS, **call)
         assert sum(len(one.output_tokens) > 1 for one in expected) > len(WORDS) / 2
@@ -89,7 +108,7 @@ def test_answers_as_the_run_does(name: str) -> None:
         run.predict(long, beam=2, longest_ratio=0.0, longest_extra=3),
     )
     assert exported.perplexity(EXAMPLES) == pytest.approx(run.perplexity(EXAMPLES), rel=1e-4)
-    small = OnnxRun(Path("x.onnx"), Package(recipe, CODEC, made.attends, *map(quantise, graphs)))
+    small = exported_run(run, (quantise(graphs[0]), quantise(graphs[1])))
     assert small.perplexity(EXAMPLES) == pytest.approx(run.perplexity(EXAMPLES), rel=0.2)
     assert all(len(one.nbest) == 2 for one in small.predict(WORDS, beam=2, nbest=2))
     for graph in graphs:  # it tells nothing of the machine

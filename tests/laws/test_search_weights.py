@@ -12,7 +12,7 @@ from regard.decoders.recurrent import Decoded
 from regard.model import EncoderDecoder
 from regard.prediction import Prediction
 from regard.recipe import Search
-from regard.tasks.sequence import Request, answer
+from regard.tasks.sequence import Request, answer, force
 from tests.tiny import ATTENTIONS, CODEC, EXAMPLES, model, padded
 
 SHORT = {"longest_ratio": 0.5, "longest_extra": 3}
@@ -64,6 +64,26 @@ def test_reported_is_teacher_forced(attention: str, search: str, query: str) -> 
         if made.attends:
             rows = weights[: len(one.output_tokens), : len(one.source_tokens)]
             np.testing.assert_allclose(one.attention, rows, atol=1e-6, rtol=0)
+        else:
+            assert one.attention is None
+
+
+@every_attention
+@torch.no_grad()
+def test_forced_is_teacher_forced(attention: str) -> None:
+    """All lengths in one batch, an empty answer among them."""
+    made = model(2, **ATTENTIONS[attention], input_feeding=True)
+    targets = [list("uvw"), list("y"), [], list("xuxu"), list("vyxwvux"), list("w"), list("yyu")]
+    found = force([made], CODEC, EXAMPLES, targets, 0.6)
+    decoded = teacher_forced(made, [one.prediction for one in found])
+    for target, (one, following), logits, weights in zip(targets, found, *decoded, strict=True):
+        log_probs = logits.log_softmax(-1)
+        assert (one.output_tokens, one.output, one.finished) == (target, "".join(target), True)
+        assert one.log_probability == pytest.approx(log_probability(one, log_probs), abs=1e-9)
+        assert one.score == pytest.approx(one.log_probability / (len(target) + 1) ** 0.6, abs=1e-9)
+        np.testing.assert_allclose(following, log_probs[len(target)], atol=1e-5)
+        if made.attends:
+            np.testing.assert_allclose(one.attention, weights[: len(target), : len(one.source_tokens)], atol=1e-6)
         else:
             assert one.attention is None
 

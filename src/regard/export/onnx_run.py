@@ -14,10 +14,10 @@ from regard.data.encoding import length_buckets
 from regard.data.readers import Example
 from regard.errors import DataError, MissingExtra, UsageError
 from regard.export.package import Package, read_package
-from regard.export.search import Array, Hypothesis, Rules, State, StepOutput, beam, greedy
+from regard.export.search import Array, Forced, Hypothesis, Rules, State, StepOutput, beam, forced, greedy
 from regard.prediction import Prediction
 from regard.tasks import Task, get_task
-from regard.tasks.request import Request, longest_answers, write_prediction
+from regard.tasks.request import Read, Request, longest_answers, write_prediction, write_read
 from regard.tasks.reranking import Frames, rerank
 
 
@@ -63,6 +63,19 @@ class OnnxRun(Answerer):
             for example, tokens, hypotheses in zip(examples, symbols, found, strict=True)
         ]
 
+    def reread(self, examples: Sequence[Example], targets: Sequence[Sequence[str]]) -> list[Read]:
+        symbols = [self.codec.source_symbols(example) for example in examples]
+        sources = [self.codec.source.vocabulary.encode(one) for one in symbols]
+        found = self._read(sources, [self.codec.target.vocabulary.encode(target) for target in targets])
+        return [
+            write_read(self.codec, example, source, target, one.hypothesis, one.following, self.attends)
+            for example, source, target, one in zip(examples, symbols, targets, found, strict=True)
+        ]
+
+    def _read(self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> list[Forced]:
+        step = GraphStep(self._encoder, self._step, sources)
+        return forced(step, step.state, targets, self.recipe.search.length_penalty)
+
     def perplexity(self, examples: Sequence[Example]) -> float:
         """exp(−log p per symbol) of the given targets, END counted."""
         encodings = [self.codec.encode(example) for example in examples]
@@ -71,21 +84,9 @@ class OnnxRun(Answerer):
         total = 0.0
         for cut in length_buckets([lengths[number] for number in order], BATCH_TOKENS, 256):
             chosen = [encodings[order[place]] for place in cut]
-            total += self._log_prob([one.source for one in chosen], [one.target for one in chosen])
+            found = self._read([one.source for one in chosen], [one.target[1:-1] for one in chosen])
+            total += sum(one.hypothesis.log_prob for one in found)
         return math.exp(-total / max(sum(len(one.target) - 1 for one in encodings), 1))
-
-    def _log_prob(self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> float:
-        """Σ log p(y_t | y_<t, x) of a batch."""
-        step, rows = GraphStep(self._encoder, self._step, sources), np.arange(len(sources))
-        state, total = step.state, 0.0
-        tokens = pad(targets)  # (B, T)
-        real = tokens[:, 1:] > 0  # PAD is 0
-        for place in range(tokens.shape[1] - 1):
-            output = step(tokens[:, place], state, rows)
-            state = output.state
-            given = output.log_probs[rows, tokens[:, place + 1]]  # (B,)
-            total += float(given[real[:, place]].sum(dtype=np.float64))
-        return total
 
     def _look(self, sources: Sequence[Sequence[int]], request: Request) -> list[list[Hypothesis]]:
         options, target = request.search, self.codec.target.vocabulary

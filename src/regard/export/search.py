@@ -223,3 +223,32 @@ def leaders(scores: Array, count: int) -> tuple[Array, Array]:
     values = np.take_along_axis(scores, places, -1)
     order = np.argsort(-values, axis=-1, kind="stable")
     return np.take_along_axis(values, order, -1), np.take_along_axis(places, order, -1)
+
+
+class Forced(NamedTuple):
+    hypothesis: Hypothesis
+    following: Array  # (N,)
+
+
+def forced(step: Step, state: State, targets: Sequence[Sequence[int]], length_penalty: float = 1.0) -> list[Forced]:
+    """log p(y_1 … y_T END | x) and α_1 … α_T of one given y for each source."""
+    longest = max(map(len, targets), default=0)
+    tokens = np.array([[BEGIN, *target, *[END] * (longest + 1 - len(target))] for target in targets])  # (B, T + 2)
+    rows = np.arange(len(targets))
+    log_probs, weights = [], []
+    following: dict[int, Array] = {}
+    for place in range(longest + 1):
+        output = step(tokens[:, place], state, rows)
+        state = output.state
+        log_probs.append(output.log_probs[rows, tokens[:, place + 1]])
+        weights.append(output.weights)
+        ending = [row for row, target in enumerate(targets) if len(target) == place]
+        following.update((row, output.log_probs[row]) for row in ending)
+    logs, looks = np.stack(log_probs, 1).astype(np.float64), np.stack(weights, 1)  # (B, T + 1), (B, T + 1, S)
+    found = []
+    for row, target in enumerate(targets):
+        size = len(target) + 1  # END counts
+        log_prob = float(logs[row, :size].sum())
+        score = log_prob / size**length_penalty
+        found.append(Forced(Hypothesis(list(target), score, log_prob, looks[row, : size - 1], True), following[row]))
+    return found

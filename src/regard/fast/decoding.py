@@ -108,16 +108,23 @@ class Quick:
         moved, after = state.new_empty(rows, hidden), state.new_empty(rows, hidden)
         raised, gates = state.new_empty(max(size, hidden)), state.new_empty(4 * hidden)
         groups = (None, None) if siblings is None else (siblings.group, torch.full_like(siblings.heads, -1))
-        read = (*groups, joined, self.power, fixed.v, self.shown, self.driven, self.mask, table, carry.contiguous())
+        chosen = (sources.contiguous(), symbols.contiguous())  # held here: an address does not keep a copy alive
+        read = (
+            *chosen,
+            *groups,
+            joined,
+            self.power,
+            fixed.v,
+            self.shown,
+            self.driven,
+            self.mask,
+            table,
+            carry.contiguous(),
+        )
         written = (raised, gates, weights, context, moved, after)
         kernels = loaded()
         numbers = (rows, places, size, width, hidden)
-        if (
-            kernels.read_and_move(
-                *numbers, *map(address, (sources.contiguous(), symbols.contiguous(), *read, *written))
-            )
-            > REACH
-        ):
+        if kernels.read_and_move(*numbers, *map(address, (*read, *written))) > REACH:
             raise OutOfReach
         return context, weights, moved, after
 

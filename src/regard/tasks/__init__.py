@@ -30,6 +30,10 @@ class Task(Protocol):
         self, models: Sequence[Any], codec: Any, examples: Sequence[Any], request: Any, numbers: Sequence[int]
     ) -> list[Any]: ...  # → answers, each with its text and its weights
 
+    def force(
+        self, models: Sequence[Any], codec: Any, examples: Sequence[Any], targets: Sequence[Any], length_penalty: float
+    ) -> list[Any]: ...  # given answers → the same, with their weights
+
     def measure(self, outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Any: ...  # → {"per": 4.2}
 
 

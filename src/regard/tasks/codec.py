@@ -68,7 +68,10 @@ class Codec:
         symbols = self.source.segmenter.split(normalise(example.source, self.lowercase))
         return symbols + feature_symbols(example.features) if self.features else symbols
 
-    def target_symbols(self, text: str) -> list[str]:
+    def target_symbols(self, text: str | Sequence[str]) -> list[str]:
+        """The symbols of a text; what is not a text has been cut into symbols already."""
+        if not isinstance(text, str):
+            return list(text)
         return self.target.segmenter.split(normalise(text, self.lowercase))
 
     def encode(self, example: Example) -> Encoding:

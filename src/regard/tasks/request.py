@@ -1,10 +1,11 @@
 """What is asked of a task that writes sequences, and what it hands back; needs no torch."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from regard.data.readers import Example
 from regard.data.vocabulary import BEGIN, PAD, UNKNOWN
@@ -22,7 +23,7 @@ class Request:
 
     search: Search
     nbest: int = 0  # 0: the best answer only
-    prefix: str = ""  # every answer begins with this
+    prefix: str | Sequence[str] = ""  # every answer begins with this text, or with these symbols
     sampling: bool = False
     temperature: float = 1.0
     top_k: int = 0
@@ -63,6 +64,13 @@ class Found(Protocol):
     def finished(self) -> bool: ...
 
 
+class Read(NamedTuple):
+    """A given answer as a run reads it."""
+
+    prediction: Prediction
+    following: NDArray[np.float32]  # (N,)  log p of what may come after its last symbol
+
+
 def longest_answers(sources: Sequence[Sequence[int]], options: Search) -> list[int]:
     """How many symbols an answer to each source may have."""
     return [int(options.longest_ratio * len(source)) + options.longest_extra for source in sources]
@@ -96,3 +104,20 @@ def write_prediction(
         )
 
     return one(hypotheses[0], [one(hypothesis, []) for hypothesis in hypotheses] if nbest else [])
+
+
+def write_read(
+    codec: Codec,
+    example: Example,
+    symbols: list[str],
+    target: Sequence[str],
+    hypothesis: Found,
+    following: Any,
+    attends: bool,
+) -> Read:
+    """As `write_prediction`, but the answer keeps the symbols it came with, also those that the run does not know."""
+    read = write_prediction(codec, example, symbols, [hypothesis], attends, 0)
+    unknown = [*read.unknown, *codec.target.vocabulary.unknown(target)]
+    output = codec.target.segmenter.join(list(target))
+    prediction = replace(read, output=output, output_tokens=list(target), unknown=unknown)
+    return Read(prediction, np.asarray(following, dtype=np.float32))

@@ -35,13 +35,14 @@ from regard.recipe import Model, Recipe
 from regard.search.beam import beam
 from regard.search.constraints import Limits
 from regard.search.ensemble import ensemble
+from regard.search.forced import forced
 from regard.search.greedy import greedy
 from regard.search.hypothesis import Hypothesis, normalised
 from regard.search.sample import sample
 from regard.search.step import Step, StepOutput
 from regard.search.tree import pick
 from regard.tasks.codec import Codec
-from regard.tasks.request import FORBIDDEN, longest_answers, write_prediction
+from regard.tasks.request import FORBIDDEN, Read, longest_answers, write_prediction, write_read
 from regard.tasks.request import Request as Request
 from regard.tasks.reranking import Frames, rerank
 
@@ -199,10 +200,8 @@ def answer(
     """Answers to one batch of sources; several models vote (an ensemble). `numbers` tell sampled sources apart."""
     symbols = [codec.source_symbols(example) for example in examples]
     sources = [codec.source.vocabulary.encode(one) for one in symbols]
-    device = next(models[0].parameters()).device
-    steps = [ModelStep(model, sources, device) for model in models]
-    step: Step = steps[0] if len(steps) == 1 else ensemble(steps)
-    state = steps[0].state if len(steps) == 1 else tuple(one.state for one in steps)
+    steps = _steps(models, sources)
+    step, state = _together(steps)
     limits, mask, options = _limits(codec, sources, request), steps[0].mask, request.search
     opinions = [one.frames() for one in steps if one.ctc is not None] if request.reranks else []
     wider = dataclasses.replace(request, nbest=options.beam) if opinions else request
@@ -214,6 +213,39 @@ def answer(
         write_prediction(codec, example, tokens, hypotheses, attends, request.nbest)
         for example, tokens, hypotheses in zip(examples, symbols, found, strict=True)
     ]
+
+
+@torch.inference_mode()
+def force(
+    models: Sequence[EncoderDecoder],
+    codec: Codec,
+    examples: Sequence[Example],
+    targets: Sequence[Sequence[str]],
+    length_penalty: float,
+) -> list[Read]:
+    """Given answers, as lists of symbols, as if the models had written them."""
+    symbols = [codec.source_symbols(example) for example in examples]
+    steps = _steps(models, [codec.source.vocabulary.encode(one) for one in symbols])
+    step, state = _together(steps)
+    numbers = [codec.target.vocabulary.encode(target) for target in targets]
+    found = forced(step, state, numbers, begin=BEGIN, end=END, length_penalty=length_penalty)
+    attends = any(model.attends for model in models)
+    return [
+        write_read(codec, example, source, target, one.hypothesis, one.following, attends)
+        for example, source, target, one in zip(examples, symbols, targets, found, strict=True)
+    ]
+
+
+def _steps(models: Sequence[EncoderDecoder], sources: Sequence[Sequence[int]]) -> list[ModelStep]:
+    device = next(models[0].parameters()).device
+    return [ModelStep(model, sources, device) for model in models]
+
+
+def _together(steps: Sequence[ModelStep]) -> tuple[Step, Any]:
+    """One step function, and the state it begins with."""
+    if len(steps) == 1:
+        return steps[0], steps[0].state
+    return ensemble(steps), tuple(one.state for one in steps)
 
 
 def _search(
