@@ -1,0 +1,16 @@
+"""What every kind of picture draws: weights with their labels."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from regard.pictures.weights import Weights
+
+
+class Panel(NamedTuple):
+    """One answer's attention."""
+
+    weights: Weights  # (T, S)
+    rows: Sequence[str]  # output symbols
+    columns: Sequence[str]  # source symbols
+    title: str = ""
+    marked: frozenset[tuple[int, int]] = frozenset()  # cells (t, j) with an outline: links that somebody else drew

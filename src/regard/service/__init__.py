@@ -1,0 +1,1 @@
+"""Runs behind HTTP: a JSON interface and a page."""
