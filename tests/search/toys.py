@@ -113,5 +113,5 @@ def same(found: Hypothesis, expected: Hypothesis) -> bool:
         and found.finished == expected.finished
         and math.isclose(found.score, expected.score, rel_tol=1e-9, abs_tol=1e-9)
         and math.isclose(found.log_prob, expected.log_prob, rel_tol=1e-9, abs_tol=1e-9)
-        and torch.allclose(found.weights, expected.weights, rtol=1e-9, atol=1e-12)
+        and np.allclose(found.weights, expected.weights, rtol=1e-9, atol=1e-12)
     )

@@ -17,7 +17,7 @@ LIMITS: dict[str, Any] = {"longest_ratio": 1.0, "longest_extra": 1}  # so that a
 
 
 def hypothesis(tokens: list[int], log_prob: float, finished: bool = True) -> Hypothesis:
-    return Hypothesis(tokens, log_prob / max(len(tokens) + finished, 1), log_prob, torch.zeros(0), finished)
+    return Hypothesis(tokens, log_prob / max(len(tokens) + finished, 1), log_prob, np.zeros((0, 0)), finished)
 
 
 def test_ranks_by_hand() -> None:

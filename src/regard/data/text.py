@@ -31,7 +31,10 @@ Kind = Literal["unigram", "bpe"]
 
 def normalise(text: str, lowercase: bool = False) -> str:
     """Unicode NFC without byte order mark and outer white space; nothing inside is collapsed."""
-    text = text.strip().lstrip(BYTE_ORDER_MARK).strip()
+    text = text.strip()
+    if text.isascii():
+        return text.lower() if lowercase else text  # as most texts that are answered: nothing else can be wrong with it
+    text = text.lstrip(BYTE_ORDER_MARK).strip()
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:

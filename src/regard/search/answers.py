@@ -6,7 +6,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from regard.search.hypothesis import Hypothesis
+from regard.search.hypothesis import Hypothesis, as_numpy
 from regard.search.ranking import leaders
 
 
@@ -97,6 +97,6 @@ class Answers:
             return
         device = self.paths.parents[0].device
         symbols, weights = self.paths.follow(entries.row.to(device), entries.length.to(device))
-        columns = (symbols.cpu(), weights.cpu(), *(column.tolist() for column in entries), finished.tolist())
+        columns = (symbols.tolist(), as_numpy(weights), *(column.tolist() for column in entries), finished.tolist())
         for written, looked, score, log_prob, _, length, ended in zip(*columns, strict=True):
-            yield Hypothesis(written[:length].tolist(), score, log_prob, looked[:length].clone(), ended)
+            yield Hypothesis(written[:length], score, log_prob, looked[:length], ended)

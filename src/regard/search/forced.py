@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.search.hypothesis import Hypothesis, normalised
+from regard.search.hypothesis import Hypothesis, as_numpy, normalised
 from regard.search.step import Step
 from regard.search.tree import device_of
 
@@ -35,15 +37,17 @@ def forced(
         ending = [row for row, target in enumerate(targets) if len(target) == place]
         following.update((row, output.log_probs[row].cpu()) for row in ending)
     logs = torch.stack(log_probs, 1).cpu().double()  # (B, T + 1)
-    looks = torch.stack(weights, 1).cpu()  # (B, T + 1, S)
+    looks = as_numpy(torch.stack(weights, 1))  # (B, T + 1, S)
     return [
         Forced(_hypothesis(target, logs[row], looks[row], length_penalty), following[row])
         for row, target in enumerate(targets)
     ]
 
 
-def _hypothesis(target: Sequence[int], logs: Tensor, looks: Tensor, length_penalty: float) -> Hypothesis:
+def _hypothesis(
+    target: Sequence[int], logs: Tensor, looks: NDArray[np.floating[Any]], length_penalty: float
+) -> Hypothesis:
     size = len(target) + 1  # END counts
     log_prob = logs[:size].sum()
     score = float(normalised(log_prob, size, length_penalty))
-    return Hypothesis(list(target), score, float(log_prob), looks[: len(target)].clone(), True)
+    return Hypothesis(list(target), score, float(log_prob), looks[: len(target)], True)

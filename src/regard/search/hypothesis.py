@@ -1,8 +1,10 @@
 """An answer, and how good it is."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from regard.errors import UsageError
@@ -15,7 +17,7 @@ class Hypothesis(NamedTuple):
     tokens: list[int]  # T symbols, without BEGIN and END
     score: float  # what answers are ranked by
     log_prob: float  # log p(y_1 … y_T [END] | source), the model's own
-    weights: Tensor  # (T, S)  one row of attention for each of the tokens
+    weights: NDArray[np.floating[Any]]  # (T, S)  one row of attention for each of the tokens
     finished: bool  # False when it was cut off before END
 
 
@@ -24,6 +26,13 @@ def normalised(log_prob: Tensor, length: int | Tensor, penalty: float) -> Tensor
     if penalty < 0:
         raise UsageError(f"a length penalty of {penalty} came; it must be 0 (none) or more, 1 for a mean per symbol")
     return log_prob / torch.as_tensor(length).to(log_prob).clamp(min=1) ** penalty
+
+
+def as_numpy(weights: Tensor) -> NDArray[np.floating[Any]]:
+    """The weights of many hypotheses at once: cutting a tensor costs ten times as much as cutting an array."""
+    known = weights if weights.dtype in (torch.float32, torch.float64) else weights.float()  # numpy has no bfloat16
+    array: NDArray[np.floating[Any]] = known.detach().cpu().numpy()
+    return array
 
 
 class Scoring(NamedTuple):

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from regard.search.constraints import Constraints
-from regard.search.hypothesis import Hypothesis, normalised
+from regard.search.hypothesis import Hypothesis, as_numpy, normalised
 from regard.search.step import Step
 from regard.search.tree import pick
 
@@ -77,8 +77,8 @@ def _hypotheses(strides: list[Stride], arrivals: Arrivals, length_penalty: float
         weights[stride.walkers, place] = stride.weights
     sizes = (arrivals.lengths + arrivals.finished).cpu()  # END counts
     scores = normalised(arrivals.log_probs, sizes, length_penalty)
-    columns = (symbols.tolist(), weights.cpu(), scores.tolist(), *(column.tolist() for column in arrivals))
+    columns = (symbols.tolist(), as_numpy(weights), scores.tolist(), *(column.tolist() for column in arrivals))
     return [
-        Hypothesis(row[:length], score, log_prob, looked[:length].clone(), finished)
+        Hypothesis(row[:length], score, log_prob, looked[:length], finished)
         for row, looked, score, length, log_prob, finished in zip(*columns, strict=True)
     ]

@@ -58,7 +58,7 @@ class Found(Protocol):
     def log_prob(self) -> float: ...
 
     @property
-    def weights(self) -> Any: ...  # (T, S)  of numpy, or of torch on the CPU
+    def weights(self) -> NDArray[np.floating[Any]]: ...  # (T, S)
 
     @property
     def finished(self) -> bool: ...
@@ -89,7 +89,8 @@ def write_prediction(
 
     def one(hypothesis: Found, nbest: list[Prediction]) -> Prediction:
         tokens = codec.target.vocabulary.decode(hypothesis.tokens)
-        weights = np.asarray(hypothesis.weights[:, : len(symbols)], dtype=np.float32) if attends else None
+        # a copy, since the batch's array need not live as long as one of its answers
+        weights = np.array(hypothesis.weights[:, : len(symbols)], dtype=np.float32) if attends else None
         return Prediction(
             example.source,
             codec.target.segmenter.join(tokens),

@@ -37,7 +37,7 @@ from regard.search.constraints import Limits
 from regard.search.ensemble import ensemble
 from regard.search.forced import forced
 from regard.search.greedy import greedy
-from regard.search.hypothesis import Hypothesis, normalised
+from regard.search.hypothesis import Hypothesis, as_numpy, normalised
 from regard.search.sample import sample
 from regard.search.step import Step, StepOutput
 from regard.search.tree import pick
@@ -300,9 +300,9 @@ def _walked(step: ModelStep, limits: Limits, length_penalty: float) -> list[Hypo
     logs = zip(walked.log_probs.tolist(), sizes, strict=True)
     log_probs = [sum(several[:size]) for several, size in logs]
     scores = normalised(torch.tensor(log_probs, dtype=torch.float64), torch.tensor(sizes), length_penalty).tolist()
-    columns = (written, lengths, scores, log_probs, walked.weights, finished)
+    columns = (written, lengths, scores, log_probs, as_numpy(walked.weights), finished)
     return [
-        Hypothesis(symbols[:length], score, log_prob, weights[:length].clone(), ended)
+        Hypothesis(symbols[:length], score, log_prob, weights[:length], ended)
         for symbols, length, score, log_prob, weights, ended in zip(*columns, strict=True)
     ]
 
