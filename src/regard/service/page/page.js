@@ -44,6 +44,7 @@ async function answer(focus = null) {
     say();
     focus?.();
   } catch (error) {
+    if (!signal.aborted) find("result").hidden = true; // it answers another question
     complain(error, () => answer(focus));
   }
   if (!signal.aborted) find("result").removeAttribute("aria-busy");
@@ -111,9 +112,11 @@ function complain(error, again) {
   const retry = element("button", { type: "button" }, "Try again");
   retry.addEventListener("click", again);
   const known = error instanceof Trouble ? error : new Trouble("Something went wrong on this page.", { fix: String(error) });
-  const about = known.request ? element("p", { className: "faint small" }, `request ${known.request}`) : "";
+  const lines = [["message", known.message], ["fix", known.fix], ["faint small", known.request && `request ${known.request}`]];
+  const said = lines.filter(([, text]) => text).map(([className, text]) => element("p", { className }, text));
+  find("empty").hidden = true;
   find("waiting").hidden = true;
-  find("trouble").replaceChildren(element("p", { className: "message" }, known.message), element("p", {}, known.fix), about, retry);
+  find("trouble").replaceChildren(...said, retry);
   find("trouble").hidden = false;
 }
 
@@ -147,6 +150,7 @@ function show(pick) {
 async function replace(place) {
   const button = find("output").querySelector(`[data-place="${place}"]`);
   if (!button) return;
+  button.scrollIntoView({ block: "nearest" }); // it may have been chosen in the picture, further down
   const before = rivals[view.pick].output_tokens.slice(0, place);
   try {
     const title = "Another symbol, with its probability here";
@@ -179,10 +183,14 @@ async function download() {
     const body = { ...asked(), target: rivals[view.pick].output_tokens, format, kind: view.kind };
     const response = await ask("v1/picture", body, { signal: asking.signal, onToken: askToken, onWait: wait });
     calm();
-    save(await response.blob(), `regard.${format}`);
+    save(await response.blob(), `${fileName(view.source)}.${format}`);
   } catch (error) {
     complain(error, download);
   }
+}
+
+function fileName(source) {
+  return source.replace(/[^\p{L}\p{M}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 40) || "attention";
 }
 
 function save(blob, name) {
