@@ -75,7 +75,7 @@ class Server(NamedTuple):
 
 @contextmanager
 def serving(*runs: Path | str, options: Sequence[str] = ()) -> Iterator[Server]:
-    """`regard serve RUNS OPTIONS`, stopped as a user stops it; nobody has waited for it, so that several start at once."""
+    """`regard serve RUNS OPTIONS`, stopped as a user stops it; not waited for: several may start at once."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
