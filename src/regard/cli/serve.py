@@ -19,8 +19,16 @@ from regard.errors import MissingExtra
 @click.option("--characters", type=click.IntRange(1), default=10_000, show_default=True, help="Most of a source.")
 @click.option("--beam", type=click.IntRange(1, 1000), default=32, show_default=True, help="Widest beam.")
 @click.option("--nbest", type=click.IntRange(1, 1000), default=32, show_default=True, help="Longest n-best list.")
-@click.option("--seconds", type=click.FloatRange(0, min_open=True), default=30.0, show_default=True, help="For an answer.")
-@click.option("--upload", type=click.FloatRange(0, min_open=True), default=10.0, show_default=True, help="Seconds for a request to arrive.")
+@click.option(
+    "--seconds", type=click.FloatRange(0, min_open=True), default=30.0, show_default=True, help="For an answer."
+)
+@click.option(
+    "--upload",
+    type=click.FloatRange(0, min_open=True),
+    default=10.0,
+    show_default=True,
+    help="Seconds for a request to arrive.",
+)
 @click.option("--queue", type=click.IntRange(1), default=1024, show_default=True, help="Most sources that wait.")
 @click.option("--batch", type=click.IntRange(1), default=64, show_default=True, help="Most sources answered at once.")
 @click.option("--wait", type=click.FloatRange(0), default=0.003, show_default=True, help="Seconds to wait for company.")

@@ -21,7 +21,7 @@ from regard.service.front import Door, Front
 from regard.service.limits import Limits
 from regard.service.metrics import Metrics
 from regard.service.models import Models
-from regard.service.refusal import Refused
+from regard.service.refusal import FAILED, Refused
 from regard.service.routes import answering, showing, telling
 from regard.service.static import read_files
 
@@ -65,7 +65,15 @@ def create_app(models: Models, limits: Limits | None = None, door: Door | None =
         app.include_router(router)
     for kind, handler in HANDLERS.items():
         app.add_exception_handler(kind, handler)
+    describe()  # takes long enough to keep others waiting later
     return Front(app, door, limits, metrics)
+
+
+MESSAGES = {
+    400: "the body is no JSON",
+    404: "there is nothing here",
+    405: "this path takes another method; the header Allow names it",
+}
 
 
 async def _refused(request: Request, error: Any) -> Response:
@@ -90,9 +98,13 @@ async def _invalid(request: Request, error: Any) -> Response:
 
 async def _http(request: Request, error: Any) -> Response:
     """404 and 405, and 400 for a body that cannot be decoded."""
-    messages = {404: "there is nothing here", 405: f"{request.method!r:.40} is not for this path", 400: "the body is no JSON"}
-    refused = Refused(error.status_code, messages.get(error.status_code, str(error.detail)), headers=error.headers)
+    message = MESSAGES.get(error.status_code, str(error.detail))
+    refused = Refused(error.status_code, message, headers=error.headers)
     return refused.response(request.state.request_id)
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    return Refused(500, FAILED).response(request.state.request_id)
 
 
 HANDLERS: dict[type[Exception], Any] = {
@@ -100,4 +112,5 @@ HANDLERS: dict[type[Exception], Any] = {
     RegardError: _wrong,
     RequestValidationError: _invalid,
     HTTPException: _http,
+    Exception: _failed,
 }

@@ -5,7 +5,6 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from regard.pictures import Panel, save
 from regard.prediction import Prediction
 from regard.service.limits import Limits
 from regard.service.refusal import Refused
@@ -47,6 +46,8 @@ class Studio:
 def draw(prediction: Prediction, ending: str, kind: str) -> bytes:
     if prediction.attention is None:
         raise Refused(422, "this model has no attention to draw", "GET /v1/models names those that have")
+    from regard.pictures import Panel, save
+
     title = f"{prediction.source} → {prediction.output}"
     panel = Panel(prediction.attention, prediction.output_tokens, prediction.source_tokens, title)
     with tempfile.TemporaryDirectory(prefix="regard-") as folder:

@@ -15,7 +15,7 @@ from regard.service import log
 from regard.service.limits import Limits
 from regard.service.metrics import Metrics
 from regard.service.reading import Gone, read_body
-from regard.service.refusal import Refused
+from regard.service.refusal import FAILED, Refused
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
@@ -128,8 +128,7 @@ class Visit:
         """A mistake of ours: in full in the log, in one sentence for the client."""
         log.write(request=self.request_id, error=log.told(error))
         if self.status == 0:
-            refused = Refused(500, "the service failed; its log has more under this request id")
-            await refused.response(self.request_id)(self.scope, receive, self.send)
+            await Refused(500, FAILED).response(self.request_id)(self.scope, receive, self.send)
 
 
 async def _until_gone(answering: Any, receive: Receive) -> None:

@@ -5,6 +5,8 @@ from typing import Any
 
 from starlette.responses import JSONResponse
 
+FAILED = "the service failed; its log has more under this request id"
+
 
 class Refused(Exception):
     """Becomes {"error": {"message", "fix"?, "request_id"}}."""
