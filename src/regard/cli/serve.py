@@ -4,6 +4,10 @@ import click
 
 from regard.cli.options import DEVICES
 from regard.errors import MissingExtra
+from regard.service.limits import Limits
+
+MOST = Limits()
+COUNT, WIDTH, TIME = click.IntRange(1), click.IntRange(1, 1000), click.FloatRange(0, min_open=True)
 
 
 @click.command(short_help="Answer over HTTP, with a page to look at.")
@@ -14,24 +18,16 @@ from regard.errors import MissingExtra
 @click.option("--allow-host", multiple=True, metavar="NAME", help="A name that a proxy may call the service by.")
 @click.option("--device", type=DEVICES, default="auto", show_default=True, help="Where to compute.")
 @click.option("--threads", type=click.IntRange(1), help="Of torch; its own choice by default.")
-@click.option("--body", type=click.IntRange(1), default=1_000_000, show_default=True, help="Most bytes of a request.")
-@click.option("--sources", type=click.IntRange(1), default=256, show_default=True, help="Most sources of a request.")
-@click.option("--characters", type=click.IntRange(1), default=10_000, show_default=True, help="Most of a source.")
-@click.option("--beam", type=click.IntRange(1, 1000), default=32, show_default=True, help="Widest beam.")
-@click.option("--nbest", type=click.IntRange(1, 1000), default=32, show_default=True, help="Longest n-best list.")
-@click.option(
-    "--seconds", type=click.FloatRange(0, min_open=True), default=30.0, show_default=True, help="For an answer."
-)
-@click.option(
-    "--upload",
-    type=click.FloatRange(0, min_open=True),
-    default=10.0,
-    show_default=True,
-    help="Seconds for a request to arrive.",
-)
-@click.option("--queue", type=click.IntRange(1), default=1024, show_default=True, help="Most sources that wait.")
-@click.option("--batch", type=click.IntRange(1), default=64, show_default=True, help="Most sources answered at once.")
-@click.option("--wait", type=click.FloatRange(0), default=0.003, show_default=True, help="Seconds to wait for company.")
+@click.option("--body", type=COUNT, default=MOST.body, show_default=True, help="Bytes of a request.")
+@click.option("--sources", type=COUNT, default=MOST.sources, show_default=True, help="Sources of a request.")
+@click.option("--characters", type=COUNT, default=MOST.characters, show_default=True, help="Characters of a source.")
+@click.option("--beam", type=WIDTH, default=MOST.beam, show_default=True, help="Widest beam.")
+@click.option("--nbest", type=WIDTH, default=MOST.nbest, show_default=True, help="Longest n-best list.")
+@click.option("--seconds", type=TIME, default=MOST.seconds, show_default=True, help="Until a request has its answer.")
+@click.option("--upload", type=TIME, default=MOST.upload, show_default=True, help="Seconds until a request has come.")
+@click.option("--queue", type=COUNT, default=MOST.queue, show_default=True, help="Sources that may wait.")
+@click.option("--batch", type=COUNT, default=MOST.batch, show_default=True, help="Sources answered at once.")
+@click.option("--wait", type=click.FloatRange(0), default=MOST.wait, show_default=True, help="Seconds, for company.")
 def serve(
     runs: tuple[str, ...],
     host: str,
@@ -67,7 +63,6 @@ def serve(
         import uvicorn  # noqa: F401
     except ImportError as error:
         raise MissingExtra(str(error.name), "serve") from error
-    from regard.service.limits import Limits
     from regard.service.server import serve as serve_runs
 
     limits = Limits(body, sources, characters, beam, nbest, seconds, upload, queue, batch, wait)

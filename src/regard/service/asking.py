@@ -25,7 +25,7 @@ class Item(NamedTuple):
     source: str
     features: str = ""
     target: str | tuple[str, ...] = ""  # a given answer, or the beginning of one; symbols or text
-    count: int = 0  # of next symbols
+    most: int = 0  # next symbols
 
 
 class Asker:
@@ -66,7 +66,7 @@ def choices(run: Answerer, asked: Asked, options: dict[str, Any]) -> list[Any]:
 
 def _choices(run: Answerer, item: Item) -> Any:
     try:
-        return run.choices(_text(item), item.target, item.count)
+        return run.choices(_text(item), item.target, item.most)
     except RegardError as error:
         return error
 

@@ -5,6 +5,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from regard.pictures import Panel, save
 from regard.prediction import Prediction
 from regard.service.limits import Limits
 from regard.service.refusal import Refused
@@ -29,8 +30,8 @@ class Studio:
         if self._waiting >= WAITING:
             raise Refused(429, f"{WAITING} pictures are waiting already", "try again in 2 s", {"Retry-After": "2"})
         self._waiting += 1
-        drawing = self._thread.submit(draw, prediction, ending, kind)
-        drawing.add_done_callback(lambda _, loop=asyncio.get_running_loop(): loop.call_soon_threadsafe(self._leave))
+        drawing, loop = self._thread.submit(draw, prediction, ending, kind), asyncio.get_running_loop()
+        drawing.add_done_callback(lambda _: loop.call_soon_threadsafe(self._leave))  # also when nobody waits any more
         try:
             return await asyncio.wait_for(asyncio.wrap_future(drawing), self._limits.seconds)
         except asyncio.TimeoutError:
@@ -46,8 +47,6 @@ class Studio:
 def draw(prediction: Prediction, ending: str, kind: str) -> bytes:
     if prediction.attention is None:
         raise Refused(422, "this model has no attention to draw", "GET /v1/models names those that have")
-    from regard.pictures import Panel, save
-
     title = f"{prediction.source} → {prediction.output}"
     panel = Panel(prediction.attention, prediction.output_tokens, prediction.source_tokens, title)
     with tempfile.TemporaryDirectory(prefix="regard-") as folder:

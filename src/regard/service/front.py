@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import hmac
+import re
 import time
 import uuid
 from collections.abc import Callable
@@ -39,13 +40,13 @@ class Door(NamedTuple):
     hosts: frozenset[str] = frozenset()  # names by which the service may be called; empty: all
 
     def check(self, path: str, headers: Headers) -> None:
-        name = headers.get("host", "").rpartition(":")[0] or headers.get("host", "")
+        name = re.sub(r":\d*$", "", headers.get("host", ""))
         if self.hosts and name.lower() not in self.hosts:
             fix = "call it by its address, or serve with --allow-host or --token"
             raise Refused(421, "this service does not go by this name", fix)
         if self.token and _guarded(path) and not self._knows(headers.get("authorization", "")):
-            headers_back = {"WWW-Authenticate": "Bearer"}
-            raise Refused(401, "this needs the token of the service", "send Authorization: Bearer …", headers_back)
+            scheme = {"WWW-Authenticate": "Bearer"}
+            raise Refused(401, "this needs the token of the service", "send Authorization: Bearer TOKEN", scheme)
 
     def _knows(self, authorization: str) -> bool:
         scheme, _, given = authorization.partition(" ")

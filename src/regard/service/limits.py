@@ -21,7 +21,7 @@ class Limits(NamedTuple):
 
     def check(self) -> "Limits":
         for name, value in self._asdict().items():
-            if not value > 0 and name != "wait":
+            if not (value > 0 or (name == "wait" and value == 0)):  # false also for a value that is no number
                 raise UsageError(f"--{name} {value} came; it must be more than 0")
         if self.queue < self.sources:
             raise UsageError(

@@ -8,8 +8,6 @@ from starlette.types import Receive
 from regard.service.limits import Limits
 from regard.service.refusal import Refused
 
-CLOSE = {"Connection": "close"}  # what was not read cannot be told apart from a next request
-
 
 class Gone(Exception):
     """The client left."""
@@ -23,7 +21,8 @@ async def read_body(headers: Mapping[str, str], receive: Receive, limits: Limits
         return await asyncio.wait_for(_gather(receive, limits), limits.upload)
     except asyncio.TimeoutError:
         message = f"the request did not arrive whole within {limits.upload:g} seconds"
-        raise Refused(408, message, "send it faster, or serve with a larger --upload", CLOSE) from None
+        fix = "send it faster, or serve with a larger --upload"
+        raise Refused(408, message, fix, {"Connection": "close"}) from None
 
 
 async def _gather(receive: Receive, limits: Limits) -> bytes:
@@ -43,4 +42,4 @@ async def _gather(receive: Receive, limits: Limits) -> bytes:
 
 def _too_large(limits: Limits) -> Refused:
     message = f"the request has more than {limits.body:,} bytes"
-    return Refused(413, message, "send several smaller ones, or serve with a larger --body", CLOSE)
+    return Refused(413, message, "send several smaller ones, or serve with a larger --body")
