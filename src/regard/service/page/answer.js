@@ -73,11 +73,16 @@ export function drawAttention(answer, view) {
   viewer = null;
   if (blind) return;
   const panel = { title: "", rows: answer.output_tokens, columns: answer.source_tokens, weights: answer.attention, marked: [] };
-  viewer = window.regardViewer(find("viewer"), panel, { kind: view.kind, threshold: view.threshold });
+  viewer = window.regardViewer(find("viewer"), panel, options(view));
 }
 
 export function changeAttention(view) {
-  viewer?.update({ kind: view.kind, threshold: view.threshold });
+  viewer?.update(options(view));
+}
+
+/** A threshold of 0 leaves it to the viewer, which draws no hair-thin lines. */
+function options({ kind, threshold }) {
+  return { kind, threshold: threshold || null };
 }
 
 function blindness(answer) {

@@ -231,8 +231,9 @@ function describe() {
   if (!task) return;
   find("source").placeholder = SOURCES[task] ?? "a source";
   const count = new Intl.NumberFormat("en");
-  const about = [task, `${count.format(weights)} weights`, `up to ${count.format(longest)} symbols`];
-  find("about").textContent = [...about, ...(exported ? ["exported"] : [])].join(" · ");
+  const size = weights === null ? "" : `${count.format(weights)} weights`;
+  const about = [task, size, `up to ${count.format(longest)} symbols`, exported ? "exported" : ""];
+  find("about").textContent = about.filter(Boolean).join(" · ");
 }
 
 async function start() {
