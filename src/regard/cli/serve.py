@@ -63,7 +63,7 @@ def serve(
         import uvicorn  # noqa: F401
     except ImportError as error:
         raise MissingExtra(str(error.name), "serve") from error
-    from regard.service.server import serve as serve_runs
+    from regard.service.serving import serve as serve_runs
 
     limits = Limits(body, sources, characters, beam, nbest, seconds, upload, queue, batch, wait)
     serve_runs(runs, host, port, limits.check(), token, allow_host, device, threads)

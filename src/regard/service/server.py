@@ -1,64 +1,28 @@
-"""Opens the port, serves until it is told to stop, and finishes what is running."""
+"""The port, and who listens at it until told to stop."""
 
 import ipaddress
 import logging
 import signal
 import socket
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
-import click
 import uvicorn
+from starlette.types import ASGIApp
 
 from regard.errors import RegardError
-from regard.service.app import create_app
-from regard.service.front import Door, Front
-from regard.service.limits import Limits
-from regard.service.models import Models, load_models
 
 GRACE = 5  # seconds beyond the time limit of a request that stopping may take
-LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
-
-
-def serve(
-    runs: Sequence[str],
-    host: str,
-    port: int,
-    limits: Limits,
-    token: str = "",
-    names: Sequence[str] = (),
-    device: str = "auto",
-    threads: int | None = None,
-) -> None:
-    """Load the runs, open the port, answer. `names` are those that a proxy may call the service by."""
-    if threads is not None:
-        import torch
-
-        torch.set_num_threads(threads)
-    models = load_models(runs, device)
-    with closing(bind(host, port)) as opened:
-        at_home = loopback(opened)
-        # A page elsewhere can point a name of its own at this machine; only a token or the name tells it apart.
-        hosts = LOOPBACK.union(map(str.lower, names)) if at_home and not token else frozenset[str]()
-        if not at_home and not token:
-            click.echo("regard: warning: whoever reaches this port may use it; --token asks for a token", err=True)
-        run(create_app(models, limits, Door(token, hosts)), opened, limits.seconds, lambda: _say(models, opened))
-
-
-def _say(models: Models, opened: socket.socket) -> None:
-    click.echo(address(opened))
-    names = ", ".join(model.name for model in models)
-    click.echo(f"serving {names}: open {address(opened)} in a browser; Ctrl-C stops", err=True)
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """The port, open before anything is promised; 0 is any that is free."""
+    """The port, taken before anything is promised; 0 is any that is free."""
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         opened = socket.socket(family, kind, protocol)
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        opened.bind(address)
+        opened.bind(place)
     except OSError as error:
         raise RegardError(
             f"cannot open port {port} of {host}: {error.strerror or error}; choose another --port (0: any that is free)"
@@ -72,28 +36,25 @@ def address(opened: socket.socket) -> str:
 
 
 def loopback(opened: socket.socket) -> bool:
+    """Whether only this machine can reach it."""
     return ipaddress.ip_address(opened.getsockname()[0]).is_loopback
 
 
-def run(app: Front, opened: socket.socket, seconds: float, started: Callable[[], None]) -> None:
-    """Until Ctrl-C or SIGTERM; requests that have begun are answered before it returns."""
-    config = uvicorn.Config(
-        app,
-        log_config=None,
-        log_level=logging.WARNING,
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        ws="none",
-        lifespan="on",
-        timeout_graceful_shutdown=int(seconds) + GRACE,
-    )
-    with _swallowed_signals():
-        _Server(config, started).run([opened])
+class Server(uvicorn.Server):
+    """`run([socket])` serves until `should_exit`; requests that have begun are answered before it returns."""
 
-
-class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, started: Callable[[], None]):
+    def __init__(self, app: ASGIApp, seconds: float, started: Callable[[], None]):
+        config = uvicorn.Config(
+            app,
+            log_config=None,
+            log_level=logging.WARNING,
+            access_log=False,  # the front writes one
+            server_header=False,
+            proxy_headers=False,  # anybody can write them
+            ws="none",
+            lifespan="on",
+            timeout_graceful_shutdown=int(seconds) + GRACE,
+        )
         super().__init__(config)
         self._say_started = started
 
@@ -101,6 +62,12 @@ class _Server(uvicorn.Server):
         await super().startup(sockets)
         if self.started:
             self._say_started()
+
+
+def run(server: Server, opened: socket.socket) -> None:
+    """Until Ctrl-C or SIGTERM, which are both a good end."""
+    with _swallowed_signals():
+        server.run([opened])
 
 
 @contextmanager

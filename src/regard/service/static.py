@@ -26,9 +26,8 @@ def read_files() -> dict[str, File]:
     """All of them, before the port opens."""
     own, pictures = resources.files("regard.service"), resources.files("regard.pictures")
     paths = [*(own / "page").iterdir(), own / "docs.css", *(pictures / name for name in VIEWER)]
-    kept = [path for path in paths if path.is_file() and ending(path.name) in TYPES]
-    return {path.name: File(path.read_bytes(), TYPES[ending(path.name)]) for path in kept}
+    return {path.name: File(path.read_bytes(), TYPES[_ending(path.name)]) for path in paths}
 
 
-def ending(name: str) -> str:
+def _ending(name: str) -> str:
     return f".{name.rpartition('.')[2]}"
