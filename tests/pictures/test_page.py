@@ -8,7 +8,7 @@ from regard.pictures import Panel, draw_html
 from regard.pictures.numbers import from_json
 from regard.pictures.page import embedded
 
-HOSTILE = '</script><img src=x onerror=alert(1)>]]><!--"\'\u2028'
+HOSTILE = "</script><img src=x onerror=alert(1)>]]><!--\"'\u2028"
 PANEL = Panel([[0.25, 0.75]], [HOSTILE], [HOSTILE, "b"], HOSTILE)
 
 

@@ -44,7 +44,9 @@ def test_files_are_what_their_names_say(ending: str, start: bytes, tmp_path: Pat
 @pytest.mark.parametrize(("name", "came"), [("x.gif", "'.gif'"), ("x", "no ending"), ("x.svg.gz", "'.gz'")])
 def test_other_endings_are_refused_by_name(name: str, came: str, tmp_path: Path) -> None:
     for call in (lambda path: save(PANELS, path), read):
-        with pytest.raises(UsageError, match=rf"{came} names no kind of picture; .* \.svg, \.png, \.pdf, \.html, \.json"):
+        with pytest.raises(
+            UsageError, match=rf"{came} names no kind of picture; .* \.svg, \.png, \.pdf, \.html, \.json"
+        ):
             call(tmp_path / name)
 
 
@@ -60,7 +62,7 @@ def test_an_old_matplotlib_is_refused(tmp_path: Path, monkeypatch: pytest.Monkey
     import matplotlib
 
     monkeypatch.setattr(matplotlib, "__version_info__", (3, 10, 8, "final", 0))
-    with pytest.raises(UsageError, match="3.11 or later"):
+    with pytest.raises(UsageError, match=r"3\.11 or later"):
         save(PANELS, tmp_path / "x.png")
 
 

@@ -9,7 +9,9 @@ from regard.pictures.window import MOST, window
 
 SIZE = 200
 WEIGHTS = np.random.default_rng(5).dirichlet(np.ones(SIZE), size=SIZE)
-BIG = Panel(WEIGHTS, [f"r{i}" for i in range(SIZE)], [f"c{i}" for i in range(SIZE)], "big", frozenset({(3, 5), (3, 150)}))
+BIG = Panel(
+    WEIGHTS, [f"r{i}" for i in range(SIZE)], [f"c{i}" for i in range(SIZE)], "big", frozenset({(3, 5), (3, 150)})
+)
 
 
 def test_small_panels_are_shown_whole() -> None:

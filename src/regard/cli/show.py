@@ -83,7 +83,9 @@ def show(
         raise UsageError(f"{len(text)} texts came with {len(target)} targets: give --target once for each TEXT")
     asked = Asked(text, features, target, beam, nbest)
     names = [run, against] if against else [run]
-    panels = _panels(names, [_answers(load(name, device=device), asked) for name in names])
+    answers = [_answers(load(name, device=device), asked) for name in names]
+    panels = _panels(names, answers)
+    report([found[0] for answered in answers for found in answered])
     if out:
         save(panels, out, kind=kind, across=nbest if 1 < nbest <= TOGETHER else len(names) if against else 0)
         click.echo(f"{out}: {len(panels)} {'panel' if len(panels) == 1 else 'panels'}", err=True)
@@ -102,7 +104,6 @@ def _answers(run: "Answerer", asked: Asked) -> "list[list[Prediction]]":
         if asked.nbest > 1:
             call = {"beam": max(asked.nbest, asked.beam or run.recipe.search.beam), "nbest": asked.nbest}
         found = run.answer(examples, **call)
-    report(list(found))
     return [one.nbest or [one] for one in found]
 
 

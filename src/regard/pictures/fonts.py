@@ -9,12 +9,13 @@ from unicodedata import category
 if TYPE_CHECKING:
     from matplotlib.font_manager import FontEntry
 
-# Tried in this order; a font that is not named comes after all of these, by name.
+# Tried in this order; fonts that are not named come after these, by name.
 LIKED = (
-    "Noto Sans", "Segoe UI", "Helvetica Neue", "Liberation Sans", "Arial", "DejaVu Sans",
-    "Noto Sans Arabic", "Noto Naskh Arabic", "Noto Sans Hebrew", "Noto Sans Devanagari", "Noto Sans CJK JP",
-    "Hiragino Sans", "Yu Gothic", "Noto Sans Symbols", "Noto Sans Symbols2", "Noto Sans Math", "Noto Emoji", "Symbola",
-)  # fmt: skip
+    *("Noto Sans", "Segoe UI", "Helvetica Neue", "Liberation Sans", "Arial"),
+    *("Noto Sans Arabic", "Noto Naskh Arabic", "Noto Sans Hebrew"),  # before DejaVu, whose Arabic and Hebrew are plain
+    *("DejaVu Sans", "Noto Sans Devanagari", "Noto Sans CJK JP", "Hiragino Sans", "Yu Gothic"),
+    *("Noto Sans Symbols", "Noto Sans Symbols2", "Noto Sans Math", "Noto Emoji", "Symbola"),
+)
 INVISIBLE = "\u200b\u200c\u200d\ufe0e\ufe0f"  # join or part letters, choose a form; fonts need no glyph for them
 UNFIT = ("LastResort", "Last Resort", "Adobe Blank", "Unjoined", "Nastaliq")  # boxes for all; letters apart; too tall
 

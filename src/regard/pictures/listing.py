@@ -22,7 +22,8 @@ def listing(weights: Weights, rows: Sequence[str], columns: Sequence[str], *, wi
     for side, row in zip(sides, table.tolist(), strict=True):
         heaviest = sorted(range(len(heads)), key=lambda j: (-row[j], j))
         named = [(heads[j], row[j]) for j in heaviest if row[j] > 0 and row[j] >= least]
-        lines.append(f"{' ' * (gutter - cells(side))}{steady(side)} ← {_joined(named, width - gutter - 3)}".rstrip())
+        line = f"{' ' * (gutter - cells(side))}{steady(side)} ← {_joined(named, width - gutter - 3)}"
+        lines.append(cut(line.rstrip(), width))
     return "\n".join([*lines, "", cut(f"output ← source, weights from {least:.2f}", width)])
 
 
