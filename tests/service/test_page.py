@@ -154,6 +154,13 @@ def test_the_menu_shows_what_the_model_believes(visit: Visit, site: Site) -> Non
     assert visit.page.locator(".menu [aria-checked=true] .label").all_text_contents() == [answer[2]]
 
 
+def test_nothing_covers_a_menu(visit: Visit) -> None:
+    visit.ask("abcd")
+    visit.page.locator("#output button").first.click()
+    visit.page.wait_for_selector(".menu button:focus")
+    assert visit.page.evaluate(COVERED) == []
+
+
 def test_an_answer_can_be_ended(visit: Visit, site: Site) -> None:
     visit.ask("abcd")
     free = visit.words()
@@ -454,6 +461,15 @@ SEEN = """() => [document.activeElement, document.activeElement.nextElementSibli
     const { outlineStyle, outlineWidth } = getComputedStyle(one);
     return outlineStyle !== "none" && parseFloat(outlineWidth) >= 2;
 })"""
+
+# A grid of points over the menu, and whatever else is on top there.
+COVERED = """() => {
+    const menu = document.querySelector(".menu").getBoundingClientRect();
+    const steps = [0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98];
+    const points = steps.flatMap((x) => steps.map((y) => [menu.x + x * menu.width, menu.y + y * menu.height]));
+    const seen = points.map(([x, y]) => document.elementFromPoint(x, y)).filter((one) => !one?.closest(".menu"));
+    return seen.map((one) => one?.outerHTML);
+}"""
 
 # Every element with a text of its own whose contrast is below 4.5; half-transparent colours are laid over each other.
 CONTRASTS = """() => {
