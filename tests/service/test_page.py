@@ -96,8 +96,11 @@ def test_another_of_the_best_answers_is_shown_with_its_attention(visit: Visit, s
     assert visit.page.locator(".candidate .text").all_text_contents() == [one.output for one in answers]
     visit.page.locator("input[name=pick]").nth(2).check()
     assert visit.words() == answers[2].output_tokens
+    assert visit.page.locator("#viewer .label[data-side=row]").all_text_contents() == answers[2].output_tokens
     assert answers[2].attention is not None
-    assert f"{answers[2].attention[1, 2]:.3f}" in hovered(visit.page, 1, 2)
+    last = len(answers[2].output_tokens) - 1
+    for column in range(4):
+        assert f"{answers[2].attention[last, column]:.3f}" in hovered(visit.page, last, column)
     assert "pick=2" in visit.page.url
 
 
@@ -357,7 +360,7 @@ def test_trouble_is_told_in_words(visit: Visit) -> None:
     visit.page.fill("#source", "a" * 1001)
     visit.page.wait_for_selector("#trouble:not([hidden])")
     assert "has 1,001 symbols" in visit.page.inner_text("#trouble")
-    assert "shorten or split it" in visit.page.inner_text("#trouble")
+    assert "Shorten or split it" in visit.page.inner_text("#trouble")
     assert visit.page.is_hidden("#result")  # which answers what was asked before
     visit.ask("abc")
     assert visit.page.is_hidden("#trouble")
