@@ -134,7 +134,7 @@ def visiting(
         visit = Visit(context.new_page(), home)
 
         def guard(route: Route) -> None:
-            if route.request.url.startswith(home):
+            if route.request.url.startswith(visit.home):
                 route.continue_()
             else:
                 visit.foreign.append(route.request.url)

@@ -198,6 +198,20 @@ def test_an_address_brings_back_the_view(visit: Visit, browser: Browser, site: S
         assert other.page.is_visible("#forced")
 
 
+def test_what_is_typed_before_the_runs_are_known_is_answered(browser: Browser, site: Site) -> None:
+    with visiting(browser, "about:blank", ready="body") as visit:
+        held: list[Route] = []
+        visit.home = site.home
+        visit.page.route("**/v1/models", held.append)
+        visit.page.goto(site.home)
+        visit.page.keyboard.type("abcd")
+        visit.page.wait_for_timeout(500)
+        assert len(held) == 1
+        held[0].continue_()
+        visit.settle()
+        assert visit.words() == site.reverse.predict("abcd", beam=5).output_tokens
+
+
 def test_a_slow_answer_never_overwrites_a_later_one(visit: Visit, site: Site) -> None:
     held: list[Route] = []
 
