@@ -202,7 +202,7 @@ def test_what_is_typed_before_the_runs_are_known_is_answered(browser: Browser, s
     with visiting(browser, "about:blank", ready="body") as visit:
         held: list[Route] = []
         visit.home = site.home
-        visit.page.route("**/v1/models", held.append)
+        visit.page.route("**/v1/models", lambda route: held.append(route))
         visit.page.goto(site.home)
         visit.page.keyboard.type("abcd")
         visit.page.wait_for_timeout(500)
