@@ -18,7 +18,7 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Route, sync_playwright
 
 INSTALL = "apt-get install chromium   (or name another one in REGARD_CHROMIUM)"
-PATIENCE = 60  # seconds; a server loads torch on a machine where other tests run
+PATIENCE = 240  # seconds; a server loads torch on a machine where other tests run
 QUIET = [  # one process of its own, which talks to nobody
     "--no-sandbox",
     "--disable-gpu",
@@ -129,12 +129,12 @@ def visiting(
 ) -> Iterator[Visit]:
     """Opens the page and waits until it is ready; at the end it must have stayed at home and have caused no errors."""
     with browser.new_context(accept_downloads=True, **options) as context:
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(1000 * PATIENCE)
         context.add_init_script(REPORT)
         visit = Visit(context.new_page(), home)
 
         def guard(route: Route) -> None:
-            if route.request.url.startswith(home):
+            if route.request.url.startswith(visit.home):
                 route.continue_()
             else:
                 visit.foreign.append(route.request.url)

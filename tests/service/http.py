@@ -1,14 +1,16 @@
 """A real server in a thread, and ways to talk to it that no proper client has."""
 
-import json
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import Any, NamedTuple
 
 import httpx2
 
+from regard import Prediction, Run
+from regard.data.readers import Example
 from regard.service.app import create_app
 from regard.service.front import Door
 from regard.service.limits import Limits
@@ -18,11 +20,30 @@ from regard.service.server import Server, address, bind
 PATIENCE = 30.0
 
 
+class Spy(Run):
+    """A run that writes down what it is asked, and may take its time or fail."""
+
+    def __init__(self, run: Run, seconds: float = 0.0, poison: str = "") -> None:
+        super().__init__(run.path, run.recipe, run.codec, run.models)
+        self.seconds, self.poison = seconds, poison
+        self.batches: list[list[str]] = []
+        self.options: list[dict[str, Any]] = []
+
+    def answer(self, examples: Sequence[Example], *, batch_size: int = 64, **call: Any) -> list[Prediction]:
+        self.batches.append([example.source for example in examples])
+        self.options.append(call)
+        time.sleep(self.seconds)
+        if self.poison and self.poison in self.batches[-1]:
+            raise ZeroDivisionError(f"poison\nin {self.poison}")
+        return super().answer(examples, batch_size=batch_size, **call)
+
+
 class Service(NamedTuple):
     """A service that is up."""
 
     url: str
     client: httpx2.Client
+    log: list[str]  # a line for each request; the last may come a moment after its answer
 
     def post(self, path: str, content: Any, **more: Any) -> httpx2.Response:
         return self.client.post(path, json=content, **more)
@@ -43,7 +64,6 @@ class Service(NamedTuple):
         with socket.create_connection((host, int(port)), timeout=PATIENCE) as connection:
             for part in parts:
                 connection.sendall(part)
-            connection.shutdown(socket.SHUT_WR) if not parts else None
             return b"".join(iter(lambda: connection.recv(65536), b""))
 
 
@@ -54,15 +74,15 @@ def serving(
     door: Door | None = None,
     headers: dict[str, str] | None = None,
 ) -> Iterator[Service]:
-    limits, up = limits or Limits(), threading.Event()
+    limits, up, log = limits or Limits(), threading.Event(), list[str]()
     with closing(bind("127.0.0.1", 0)) as opened:
-        server = Server(create_app(Models(models), limits, door), limits.seconds, up.set)
+        server = Server(create_app(Models(models), limits, door, log.append), limits.seconds, up.set)
         thread = threading.Thread(target=server.run, args=([opened],))
         thread.start()
         try:
             assert up.wait(PATIENCE)
             with httpx2.Client(base_url=address(opened), timeout=PATIENCE, headers=headers, trust_env=False) as client:
-                yield Service(address(opened), client)
+                yield Service(address(opened), client, log)
         finally:
             server.should_exit = True
             thread.join()
@@ -93,7 +113,3 @@ def trouble(response: httpx2.Response, status: int) -> dict[str, str]:
     assert {"message", "request_id"} <= set(error) <= {"message", "request_id", "fix"}
     assert error["request_id"] == response.headers["x-request-id"]
     return error
-
-
-def log_lines(text: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in text.splitlines()]

@@ -96,8 +96,11 @@ def test_another_of_the_best_answers_is_shown_with_its_attention(visit: Visit, s
     assert visit.page.locator(".candidate .text").all_text_contents() == [one.output for one in answers]
     visit.page.locator("input[name=pick]").nth(2).check()
     assert visit.words() == answers[2].output_tokens
+    assert visit.page.locator("#viewer .label[data-side=row]").all_text_contents() == answers[2].output_tokens
     assert answers[2].attention is not None
-    assert f"{answers[2].attention[1, 2]:.3f}" in hovered(visit.page, 1, 2)
+    last = len(answers[2].output_tokens) - 1
+    for column in range(4):
+        assert f"{answers[2].attention[last, column]:.3f}" in hovered(visit.page, last, column)
     assert "pick=2" in visit.page.url
 
 
@@ -154,6 +157,13 @@ def test_the_menu_shows_what_the_model_believes(visit: Visit, site: Site) -> Non
     assert visit.page.locator(".menu [aria-checked=true] .label").all_text_contents() == [answer[2]]
 
 
+def test_nothing_covers_a_menu(visit: Visit) -> None:
+    visit.ask("abcd")
+    visit.page.locator("#output button").first.click()
+    visit.page.wait_for_selector(".menu button:focus")
+    assert visit.page.evaluate(COVERED) == []
+
+
 def test_an_answer_can_be_ended(visit: Visit, site: Site) -> None:
     visit.ask("abcd")
     free = visit.words()
@@ -186,6 +196,20 @@ def test_an_address_brings_back_the_view(visit: Visit, browser: Browser, site: S
         assert other.page.is_checked("input[value=lines]")
         assert other.page.locator("input[name=pick]").nth(1).is_checked()
         assert other.page.is_visible("#forced")
+
+
+def test_what_is_typed_before_the_runs_are_known_is_answered(browser: Browser, site: Site) -> None:
+    with visiting(browser, "about:blank", ready="body") as visit:
+        held: list[Route] = []
+        visit.home = site.home
+        visit.page.route("**/v1/models", lambda route: held.append(route))
+        visit.page.goto(site.home)
+        visit.page.keyboard.type("abcd")
+        visit.page.wait_for_timeout(500)
+        assert len(held) == 1
+        held[0].continue_()
+        visit.settle()
+        assert visit.words() == site.reverse.predict("abcd", beam=5).output_tokens
 
 
 def test_a_slow_answer_never_overwrites_a_later_one(visit: Visit, site: Site) -> None:
@@ -350,7 +374,7 @@ def test_trouble_is_told_in_words(visit: Visit) -> None:
     visit.page.fill("#source", "a" * 1001)
     visit.page.wait_for_selector("#trouble:not([hidden])")
     assert "has 1,001 symbols" in visit.page.inner_text("#trouble")
-    assert "shorten or split it" in visit.page.inner_text("#trouble")
+    assert "Shorten or split it" in visit.page.inner_text("#trouble")
     assert visit.page.is_hidden("#result")  # which answers what was asked before
     visit.ask("abc")
     assert visit.page.is_hidden("#trouble")
@@ -454,6 +478,15 @@ SEEN = """() => [document.activeElement, document.activeElement.nextElementSibli
     const { outlineStyle, outlineWidth } = getComputedStyle(one);
     return outlineStyle !== "none" && parseFloat(outlineWidth) >= 2;
 })"""
+
+# A grid of points over the menu, and whatever else is on top there.
+COVERED = """() => {
+    const menu = document.querySelector(".menu").getBoundingClientRect();
+    const steps = [0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98];
+    const points = steps.flatMap((x) => steps.map((y) => [menu.x + x * menu.width, menu.y + y * menu.height]));
+    const seen = points.map(([x, y]) => document.elementFromPoint(x, y)).filter((one) => !one?.closest(".menu"));
+    return seen.map((one) => one?.outerHTML);
+}"""
 
 # Every element with a text of its own whose contrast is below 4.5; half-transparent colours are laid over each other.
 CONTRASTS = """() => {

@@ -13,6 +13,7 @@ from starlette.responses import Response
 
 from regard import __version__
 from regard.errors import RegardError
+from regard.service import log
 from regard.service.asking import Asker
 from regard.service.batching import Batcher
 from regard.service.description import ABOUT, amend
@@ -28,7 +29,9 @@ from regard.service.static import read_files
 QUIET: Any = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}  # nothing leaves the house
 
 
-def create_app(models: Models, limits: Limits | None = None, door: Door | None = None) -> Front:
+def create_app(
+    models: Models, limits: Limits | None = None, door: Door | None = None, write: log.Write = log.to_stderr
+) -> Front:
     limits, door, metrics = (limits or Limits()).check(), door or Door(), Metrics()
     batcher, studio = Batcher(Asker(models, metrics), limits, metrics), Studio(limits)
     metrics.gauge("regard_queue_sources", "Sources that wait to be answered.", lambda: batcher.waiting)
@@ -66,7 +69,7 @@ def create_app(models: Models, limits: Limits | None = None, door: Door | None =
     for kind, handler in HANDLERS.items():
         app.add_exception_handler(kind, handler)
     describe()  # takes long enough to keep others waiting later
-    return Front(app, door, limits, metrics)
+    return Front(app, door, limits, metrics, write)
 
 
 MESSAGES = {

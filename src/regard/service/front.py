@@ -55,8 +55,8 @@ class Door(NamedTuple):
 
 
 class Front:
-    def __init__(self, app: ASGIApp, door: Door, limits: Limits, metrics: Metrics):
-        self._app, self._door, self._limits, self._metrics = app, door, limits, metrics
+    def __init__(self, app: ASGIApp, door: Door, limits: Limits, metrics: Metrics, write: log.Write):
+        self._app, self._door, self._limits, self._metrics, self._write = app, door, limits, metrics, write
         self._inside = 0  # requests in hand
         metrics.gauge("regard_requests_in_hand", "Requests that have no answer yet.", lambda: self._inside)
 
@@ -73,7 +73,9 @@ class Front:
         except Refused as refused:
             await refused.response(visit.request_id)(scope, receive, visit.send)
         except Exception as error:
-            await visit.fail(error, receive)
+            self._write(log.line(request=visit.request_id, error=log.told(error)))  # in full here, not for the client
+            if visit.status == 0:
+                await Refused(500, FAILED).response(visit.request_id)(scope, receive, visit.send)
         finally:
             self._inside -= 1
             self._record(visit)
@@ -93,14 +95,15 @@ class Front:
         route = getattr(visit.scope.get("route"), "path", "other")  # as declared, never as it came
         self._metrics.requests.add(route=route, status=str(visit.status))
         self._metrics.seconds.observe(took, route=route)
-        log.write(
-            request=visit.request_id,
-            client=str((visit.scope.get("client") or ("",))[0]),
-            method=visit.scope["method"][: log.LONGEST],
-            path=visit.path[: log.LONGEST],
-            status=visit.status,
-            ms=round(took * 1000, 1),
-        )
+        told = {
+            "request": visit.request_id,
+            "client": str((visit.scope.get("client") or ("",))[0]),
+            "method": visit.scope["method"][: log.LONGEST],
+            "path": visit.path[: log.LONGEST],
+            "status": visit.status,
+            "ms": round(took * 1000, 1),
+        }
+        self._write(log.line(**told))
 
 
 class Visit:
@@ -124,12 +127,6 @@ class Visit:
             headers.setdefault("Cache-Control", "no-store")
             headers["X-Request-Id"] = self.request_id
         await self._send(message)
-
-    async def fail(self, error: Exception, receive: Receive) -> None:
-        """A mistake of ours: in full in the log, in one sentence for the client."""
-        log.write(request=self.request_id, error=log.told(error))
-        if self.status == 0:
-            await Refused(500, FAILED).response(self.request_id)(self.scope, receive, self.send)
 
 
 async def _until_gone(answering: Any, receive: Receive) -> None:

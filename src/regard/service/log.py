@@ -1,22 +1,24 @@
-"""One line of JSON on stderr for each request; whatever came with it cannot begin a line of its own."""
+"""One line of JSON for each request; whatever came with it cannot begin a line of its own."""
 
 import json
 import sys
 import time
 import traceback
-from typing import Any, TextIO
+from collections.abc import Callable
+from typing import Any
 
 LONGEST = 200  # characters of what a client chose
+Write = Callable[[str], None]
+
+
+def to_stderr(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 def line(**content: Any) -> str:
     """ASCII without control characters: JSON escapes all of them but DEL."""
-    return json.dumps(content, separators=(", ", ": ")).replace("\x7f", "\\u007f")
-
-
-def write(stream: TextIO | None = None, **content: Any) -> None:
     moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    print(line(time=moment, **content), file=stream or sys.stderr, flush=True)
+    return json.dumps({"time": moment, **content}).replace("\x7f", "\\u007f")
 
 
 def told(error: BaseException) -> str:

@@ -37,7 +37,7 @@ def serve(
 
 
 def door(opened: socket.socket, token: str, names: Sequence[str]) -> Door:
-    """A page elsewhere can point a name of its own at this machine: at home, only a token or the name tells it apart."""
+    """A page elsewhere can point a name of its own at this machine; a token, or the name, tells its requests apart."""
     if not loopback(opened) and not token:
         click.echo("regard: warning: whoever reaches this address may use it; --token asks for a token", err=True)
     guarded = loopback(opened) and not token
