@@ -121,13 +121,14 @@ def _ribbon(sentences: Sentences, t: int, j: int, thickness: float, ink: str, op
 
 def _labels(sentences: Sentences) -> Iterator[Shape]:
     names = (("source", sentences.source, "right"), ("output", sentences.output, "left"))
+    first = min((place.y for place in (*sentences.source[:1], *sentences.output[:1])), default=0.0)
     for name, places, edge in names:
         if not places:
             continue
         if sentences.lying:
             yield Words(PAD, places[0].y, name, 12, "faint")
         else:
-            yield Words(places[0].x, places[0].y - 26, name, 12, "faint", edge)
+            yield Words(places[0].x, first - 26, name, 12, "faint", edge)
         for place in places:
             down = 0 if sentences.lying else FONT * 0.35
             side = "middle" if sentences.lying else edge
