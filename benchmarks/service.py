@@ -4,8 +4,8 @@
 
 Starts `regard serve RUN` on a free port of this machine. Before, the answers to words made of the letters that the run
 knows are computed by `run.predict`, each alone. Then every client sends one request after the other for --seconds, and
-each answer is compared: the output must be equal, the attention within 1e-5. A second phase serves with a queue of 32
-sources, so that most requests must be refused (429) and none may fail. Prints the tables of service.md.
+each answer is compared: the output must be equal, the attention within 1e-5. A second phase serves with a queue for
+an eighth of the clients, so that most requests must be refused (429) and none may fail. Prints the tables of service.md.
 """
 
 import argparse
@@ -32,7 +32,6 @@ import regard
 from regard.data.vocabulary import SPECIALS
 
 NEAR = 1e-5  # weights may differ by so much
-SMALL_QUEUE = 32
 
 
 class Known(NamedTuple):
@@ -60,8 +59,8 @@ def main() -> None:
     known = list(_known(run, options.words, options.beam))
     print(_machine(), file=sys.stderr)
     plain = _phase(options, known, [])
-    small = ["--queue", str(SMALL_QUEUE), "--sources", str(SMALL_QUEUE)]
-    overload = _phase(options, known, small)
+    small = str(_small_queue(options))
+    overload = _phase(options, known, ["--queue", small, "--sources", small])
     print(table(options, plain, overload))
     bad = [name for name in ("wrong", "lost", "other") if plain.outcomes[name] or overload.outcomes[name]]
     if bad or not overload.outcomes["429"] or plain.outcomes["429"]:
@@ -76,6 +75,10 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--words", type=int, default=2000, help="different sources")
     parser.add_argument("--beam", type=int, help="the recipe's by default")
     return parser.parse_args()
+
+
+def _small_queue(options: argparse.Namespace) -> int:
+    return max(options.clients // 8, 1)
 
 
 def _known(run: Any, count: int, beam: int | None) -> Iterator[Known]:
@@ -211,7 +214,7 @@ def table(options: argparse.Namespace, plain: Tally, overload: Tally) -> str:
         ("memory at the start / after a third / at the end, MB", *(_growth(one.memory) for one in (plain, overload))),
     ]
     lines = [
-        f"| | default limits | queue of {SMALL_QUEUE} |",
+        f"| | default limits | queue of {_small_queue(options)} |",
         "|---|---|---|",
         *(f"| {' | '.join(row)} |" for row in rows),
     ]
