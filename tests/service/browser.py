@@ -12,13 +12,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Route, sync_playwright
 
 INSTALL = "apt-get install chromium   (or name another one in REGARD_CHROMIUM)"
-PATIENCE = 60  # seconds; a server loads torch on a machine where other tests run
+PATIENCE = 240  # seconds; a server loads torch on a machine where other tests run
 QUIET = [  # one process of its own, which talks to nobody
     "--no-sandbox",
     "--disable-gpu",
@@ -56,31 +56,35 @@ def browsing() -> Iterator[Browser]:
         browser.close()
 
 
+class Server(NamedTuple):
+    home: str
+    process: "subprocess.Popen[bytes]"
+
+    def ready(self) -> str:
+        """The address, once somebody answers there."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end and self.process.poll() is None:
+            try:
+                urllib.request.urlopen(f"{self.home}health", timeout=5).close()
+            except (urllib.error.URLError, OSError):
+                time.sleep(0.05)
+            else:
+                return self.home
+        raise AssertionError(f"regard serve did not come up; its exit code is {self.process.poll()}")
+
+
 @contextmanager
-def serving(*runs: Path | str, options: Sequence[str] = ()) -> Iterator[str]:
-    """The address of `regard serve RUNS OPTIONS`, which is stopped as a user stops it."""
+def serving(*runs: Path | str, options: Sequence[str] = ()) -> Iterator[Server]:
+    """`regard serve RUNS OPTIONS`, stopped as a user stops it; not waited for: several may start at once."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "regard", "serve", *map(str, runs), "--port", str(port), *options]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
-            _wait(server, f"http://127.0.0.1:{port}/health")
-            yield f"http://127.0.0.1:{port}/"
+            yield Server(f"http://127.0.0.1:{port}/", process)
         finally:
-            server.terminate()
-
-
-def _wait(server: "subprocess.Popen[bytes]", health: str) -> None:
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end and server.poll() is None:
-        try:
-            urllib.request.urlopen(health, timeout=5).close()
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.05)
-        else:
-            return
-    raise AssertionError(f"regard serve did not come up; its exit code is {server.poll()}")
+            process.terminate()
 
 
 @dataclass
@@ -125,12 +129,12 @@ def visiting(
 ) -> Iterator[Visit]:
     """Opens the page and waits until it is ready; at the end it must have stayed at home and have caused no errors."""
     with browser.new_context(accept_downloads=True, **options) as context:
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(1000 * PATIENCE)
         context.add_init_script(REPORT)
         visit = Visit(context.new_page(), home)
 
         def guard(route: Route) -> None:
-            if route.request.url.startswith(home):
+            if route.request.url.startswith(visit.home):
                 route.continue_()
             else:
                 visit.foreign.append(route.request.url)

@@ -1,9 +1,9 @@
 """The page as somebody uses it: a real browser in front of `regard serve`."""
 
+import json
 import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,10 +39,10 @@ def site(reverse: Reverse, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     columns = ("--set", "model.attention=none")
     result = train(write(folder / "blind.tsv", inflected), folder / "blind", *columns, task="inflect")
     assert result.code == 0, result.err
-    with ExitStack() as stack:
-        home = stack.enter_context(serving(f"reverse={reverse.run}", folder / "hebrew", folder / "blind"))
-        locked = stack.enter_context(serving(f"reverse={reverse.run}", options=["--token", TOKEN]))
-        yield Site(home, locked, load(reverse.run), load(folder / "hebrew"), load(folder / "blind"))
+    runs = (reverse.run, folder / "hebrew", folder / "blind")
+    named = f"reverse={reverse.run}"
+    with serving(named, *runs[1:]) as open_to_all, serving(named, options=["--token", TOKEN]) as locked:
+        yield Site(open_to_all.ready(), locked.ready(), *map(load, runs))
 
 
 @pytest.fixture(scope="module")
@@ -96,8 +96,11 @@ def test_another_of_the_best_answers_is_shown_with_its_attention(visit: Visit, s
     assert visit.page.locator(".candidate .text").all_text_contents() == [one.output for one in answers]
     visit.page.locator("input[name=pick]").nth(2).check()
     assert visit.words() == answers[2].output_tokens
+    assert visit.page.locator("#viewer .label[data-side=row]").all_text_contents() == answers[2].output_tokens
     assert answers[2].attention is not None
-    assert f"{answers[2].attention[1, 2]:.3f}" in hovered(visit.page, 1, 2)
+    last = len(answers[2].output_tokens) - 1
+    for column in range(4):
+        assert f"{answers[2].attention[last, column]:.3f}" in hovered(visit.page, last, column)
     assert "pick=2" in visit.page.url
 
 
@@ -154,6 +157,13 @@ def test_the_menu_shows_what_the_model_believes(visit: Visit, site: Site) -> Non
     assert visit.page.locator(".menu [aria-checked=true] .label").all_text_contents() == [answer[2]]
 
 
+def test_nothing_covers_a_menu(visit: Visit) -> None:
+    visit.ask("abcd")
+    visit.page.locator("#output button").first.click()
+    visit.page.wait_for_selector(".menu button:focus")
+    assert visit.page.evaluate(COVERED) == []
+
+
 def test_an_answer_can_be_ended(visit: Visit, site: Site) -> None:
     visit.ask("abcd")
     free = visit.words()
@@ -188,6 +198,20 @@ def test_an_address_brings_back_the_view(visit: Visit, browser: Browser, site: S
         assert other.page.is_visible("#forced")
 
 
+def test_what_is_typed_before_the_runs_are_known_is_answered(browser: Browser, site: Site) -> None:
+    with visiting(browser, "about:blank", ready="body") as visit:
+        held: list[Route] = []
+        visit.home = site.home
+        visit.page.route("**/v1/models", lambda route: held.append(route))
+        visit.page.goto(site.home)
+        visit.page.keyboard.type("abcd")
+        visit.page.wait_for_timeout(500)
+        assert len(held) == 1
+        held[0].continue_()
+        visit.settle()
+        assert visit.words() == site.reverse.predict("abcd", beam=5).output_tokens
+
+
 def test_a_slow_answer_never_overwrites_a_later_one(visit: Visit, site: Site) -> None:
     held: list[Route] = []
 
@@ -211,7 +235,7 @@ def test_a_slow_answer_never_overwrites_a_later_one(visit: Visit, site: Site) ->
 # ---- downloads
 
 
-@pytest.mark.parametrize("format", ["svg", "html", "json"])
+@pytest.mark.parametrize("format", ["svg", "html", "json"])  # as in NUMBERS; numbers of pixels cannot be read
 def test_the_downloaded_picture_holds_the_weights(visit: Visit, site: Site, tmp_path: Path, format: str) -> None:
     visit.ask("abcd")
     visit.page.locator("input[name=pick]").nth(1).check()
@@ -219,16 +243,11 @@ def test_the_downloaded_picture_holds_the_weights(visit: Visit, site: Site, tmp_
     visit.page.click("#download")
     with visit.page.expect_download() as download:
         visit.page.locator(".menu button", has_text=format.upper()).click()
-    assert download.value.suggested_filename.endswith(f".{format}")
+    assert download.value.suggested_filename == f"abcd.{format}"
     download.value.save_as(tmp_path / "picture")
-    text = (tmp_path / "picture").read_text("utf-8")
     assert shown.attention is not None
-    if format == "svg":
-        titles = [one.text or "" for one in ElementTree.fromstring(text).iter("{http://www.w3.org/2000/svg}title")]
-        numbers = [float(found[1]) for found in (re.search(r": (\d\.\d+)$", title) for title in titles) if found]
-        assert numbers == pytest.approx(shown.attention.ravel().tolist(), abs=1e-5)
-    else:
-        assert all(f"{weight:.4f}"[:5] in text for weight in shown.attention.ravel() if weight > 0.01)
+    numbers = NUMBERS[format]((tmp_path / "picture").read_text("utf-8"))
+    assert numbers == pytest.approx(shown.attention.ravel().tolist(), abs=1e-5)
 
 
 # ---- looks
@@ -351,10 +370,12 @@ def test_everything_can_be_done_by_keyboard(visit: Visit, site: Site) -> None:
 
 def test_trouble_is_told_in_words(visit: Visit) -> None:
     visit.expected.append("Failed to load resource")
+    visit.ask("abc")
     visit.page.fill("#source", "a" * 1001)
     visit.page.wait_for_selector("#trouble:not([hidden])")
     assert "has 1,001 symbols" in visit.page.inner_text("#trouble")
-    assert "shorten or split it" in visit.page.inner_text("#trouble")
+    assert "Shorten or split it" in visit.page.inner_text("#trouble")
+    assert visit.page.is_hidden("#result")  # which answers what was asked before
     visit.ask("abc")
     assert visit.page.is_hidden("#trouble")
 
@@ -417,6 +438,21 @@ def hovered(page: Page, row: int, column: int) -> str:
     return page.inner_text("#viewer .regard-reading")
 
 
+def in_titles(svg: str) -> list[float]:
+    titles = [one.text or "" for one in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}title")]
+    return [float(found[1]) for found in (re.search(r": (\d\.\d+)$", title) for title in titles) if found]
+
+
+def in_script(text: str) -> list[float]:
+    """The first table of weights, in a file of JSON or with one inside."""
+    found = re.search(r'"weights":\s*(\[\s*\[.*?\]\s*\])', text, re.DOTALL)
+    assert found is not None
+    return [weight for row in json.loads(found[1]) for weight in row]
+
+
+NUMBERS = {"svg": in_titles, "html": in_script, "json": in_script}
+
+
 def _percent(probability: float) -> str:
     if probability >= 0.9995:
         return "100 %"
@@ -438,8 +474,19 @@ def tab_to(page: Page, selector: str) -> None:
 
 
 # The focus is seen as an outline, on the control itself or on what is drawn in its place.
-SEEN = """() => [document.activeElement, document.activeElement.nextElementSibling].some(
-    (one) => one && getComputedStyle(one).outlineStyle !== "none" && parseFloat(getComputedStyle(one).outlineWidth) >= 2)"""
+SEEN = """() => [document.activeElement, document.activeElement.nextElementSibling].filter(Boolean).some((one) => {
+    const { outlineStyle, outlineWidth } = getComputedStyle(one);
+    return outlineStyle !== "none" && parseFloat(outlineWidth) >= 2;
+})"""
+
+# A grid of points over the menu, and whatever else is on top there.
+COVERED = """() => {
+    const menu = document.querySelector(".menu").getBoundingClientRect();
+    const steps = [0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98];
+    const points = steps.flatMap((x) => steps.map((y) => [menu.x + x * menu.width, menu.y + y * menu.height]));
+    const seen = points.map(([x, y]) => document.elementFromPoint(x, y)).filter((one) => !one?.closest(".menu"));
+    return seen.map((one) => one?.outerHTML);
+}"""
 
 # Every element with a text of its own whose contrast is below 4.5; half-transparent colours are laid over each other.
 CONTRASTS = """() => {

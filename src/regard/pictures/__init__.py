@@ -6,4 +6,6 @@ from regard.pictures.panel import Panel as Panel
 from regard.pictures.saving import draw_svg as draw_svg
 from regard.pictures.saving import read as read
 from regard.pictures.saving import save as save
+from regard.pictures.showing import draw_text as draw_text
+from regard.pictures.showing import show as show
 from regard.pictures.terminal import heat_map as heat_map

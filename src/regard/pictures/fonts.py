@@ -4,6 +4,7 @@ import logging
 from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
+from unicodedata import category
 
 if TYPE_CHECKING:
     from matplotlib.font_manager import FontEntry
@@ -32,19 +33,28 @@ class Lettering(NamedTuple):
 
 
 def lettering(text: str, bold: bool = False) -> Lettering:
-    """How to draw a text: by the font that has most of its characters, so that one font draws a whole word."""
-    wanted = {character for character in text if character not in INVISIBLE}
-    found: list[str] = []
-    while wanted:
-        name, has = _best(frozenset(wanted))
-        if not has:
-            break
-        found.append(name)
-        wanted -= has
-    _warn(wanted)
-    names = [*found, SURE] if SURE not in found else found
-    shown = "".join(BOX if character in wanted else character for character in text)
+    """How to draw a text: each word by one font, so that its letters join; signs by whichever has them."""
+    names: list[str] = []
+    missing: set[str] = set()
+    for word in text.split():
+        seen = [character for character in word if character not in INVISIBLE]
+        letters = frozenset(character for character in seen if category(character)[0] in "LM")
+        missing |= _add(letters, names) | _add(frozenset(seen) - letters, names)
+    _warn(missing)
+    names += [] if SURE in names else [SURE]
+    shown = "".join(BOX if character in missing else character for character in text)
     return Lettering(shown, names, BOLD if bold and all(map(_has_bold, names)) else REGULAR)
+
+
+def _add(wanted: frozenset[str], names: list[str]) -> frozenset[str]:
+    """Name the fonts that the characters need and that are not named yet; the characters that no font has."""
+    while wanted and not any(wanted <= _has(name) for name in names):
+        name, has = _best(wanted)
+        if not has:
+            return wanted
+        names += [] if name in names else [name]
+        wanted -= has
+    return frozenset()
 
 
 @cache
@@ -73,6 +83,12 @@ def _entries() -> "Sequence[FontEntry]":
     ]
     order = {name: place for place, name in enumerate(LIKED)}
     return sorted(fit, key=lambda entry: (order.get(entry.name, len(LIKED)), entry.name, entry.fname))
+
+
+@cache
+def _has(family: str) -> frozenset[str]:
+    found = [entry for entry in _entries() if entry.name == family]
+    return _characters(found[0].fname, found[0].index) if found else frozenset()
 
 
 @cache

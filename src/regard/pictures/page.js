@@ -21,18 +21,24 @@
   const slider = bar.querySelector("input[type=range]");
   const shown = bar.querySelector("output");
   const sheet = document.createElement("main");
-  sheet.className = "regard-sheet";
   document.body.append(bar, sheet);
+  const across = Number(document.body.dataset.across) || panels.length; // panels in a row, where the window is wide enough
+  let row = null;
 
-  const options = () => ({ kind, threshold: chosen ?? usual[kind] });
-  const viewers = panels.map((panel) => {
+  const options = () => ({ kind, threshold: chosen ?? usual[kind], top });
+  const viewers = panels.map((panel, number) => {
+    if (number % across === 0) {
+      row = document.createElement("div");
+      row.className = "regard-row";
+      sheet.append(row);
+    }
     const figure = document.createElement("figure");
     const caption = document.createElement("figcaption");
     const place = document.createElement("div");
     caption.textContent = panel.title;
     caption.dir = "auto";
     figure.append(caption, place);
-    sheet.append(figure);
+    row.append(figure);
     return window.regardViewer(place, panel, options());
   });
 

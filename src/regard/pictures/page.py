@@ -25,7 +25,7 @@ PAGE = """<!doctype html>
 {style}
 </style>
 </head>
-<body class="regard-page" data-kind="{kind}">
+<body class="regard-page" data-kind="{kind}" data-across="{across}">
 <noscript>This picture is drawn by JavaScript inside the file; its numbers stand in the source of the page.</noscript>
 <script type="application/json" id="regard-panels">{numbers}</script>
 <script>
@@ -36,7 +36,7 @@ PAGE = """<!doctype html>
 """
 
 
-def draw_html(panels: Sequence[Panel], *, title: str = "", kind: str = "map") -> str:
+def draw_html(panels: Sequence[Panel], *, title: str = "", kind: str = "map", across: int = 0) -> str:
     """Interactive: point at a symbol to see its row or column, choose map or lines, move the threshold."""
     name = heading(title) or (heading(panels[0].title) if len(panels) == 1 else "") or "attention weights"
     return PAGE.format(
@@ -44,6 +44,7 @@ def draw_html(panels: Sequence[Panel], *, title: str = "", kind: str = "map") ->
         title=escape(name),
         style=_part("viewer.css") + _part("page.css"),
         kind=known(kind),
+        across=across,
         numbers=to_json(panels),
         script=_part("viewer.js") + _part("page.js"),
     )

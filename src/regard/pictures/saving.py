@@ -70,7 +70,7 @@ def _pdf(picture: Picture) -> bytes:
 
 
 def _html(picture: Picture) -> bytes:
-    return draw_html(picture.panels, kind=picture.kind).encode()
+    return draw_html(picture.panels, kind=picture.kind, across=picture.across).encode()
 
 
 def _json(picture: Picture) -> bytes:

@@ -23,7 +23,7 @@ def sheet(panels: Sequence[Panel], kind: str = "map", across: int = 0) -> Drawin
     shown = [window(panel) for panel in panels]
     top = max(float(one.weights.max(initial=0.0)) for one in shown)
     drawings = [drawer(one, top) for one in shown]
-    return drawings[0] if len(drawings) == 1 else _arranged(list(_rows(drawings, across)))
+    return drawings[0] if len(drawings) == 1 else _arranged(list(_rows(drawings, across)), across > 0)
 
 
 def known(kind: str) -> str:
@@ -43,16 +43,17 @@ def _rows(drawings: Sequence[Drawing], across: int) -> Iterator[list[Drawing]]:
     yield row
 
 
-def _arranged(rows: list[list[Drawing]]) -> Drawing:
-    width = max(sum(one.width for one in row) + GAP * (len(row) - 1) for row in rows)
-    heights = [max(one.height for one in row) for row in rows]
-    height = sum(heights) + GAP * (len(rows) - 1)
-    shapes: list[Shape] = [Box(0, 0, width, height, "paper")]
-    y = 0.0
-    for row, tall in zip(rows, heights, strict=True):
+def _arranged(rows: list[list[Drawing]], aligned: bool) -> Drawing:
+    """Aligned: panels of one column begin at the same place."""
+    columns = [max(row[place].width for row in rows if place < len(row)) for place in range(max(map(len, rows)))]
+    shapes: list[Shape] = []
+    y = widest = 0.0
+    for row in rows:
         x = 0.0
-        for one in row:
+        for place, one in enumerate(row):
             shapes += [moved(shape, x, y) for shape in one.shapes[1:]]  # without its own paper
-            x += one.width + GAP
-        y += tall + GAP
-    return Drawing(width, height, shapes, "; ".join(one.name for row in rows for one in row if one.name))
+            x += (columns[place] if aligned else one.width) + GAP
+        widest = max(widest, x - GAP)
+        y += max(one.height for one in row) + GAP
+    paper = Box(0, 0, widest, y - GAP, "paper")
+    return Drawing(widest, y - GAP, [paper, *shapes], "; ".join(one.name for row in rows for one in row if one.name))

@@ -2,7 +2,8 @@
 //
 //   regardViewer(container, panel, options) -> {update(options)}
 //   panel   {title, rows, columns, weights, marked: [[t, j], …]}   rows are output symbols, columns source symbols
-//   options {kind: "map" | "lines", threshold: 0 … 1}              weights below the threshold are not drawn
+//   options {kind: "map" | "lines", threshold: 0 … 1, top}         weights below the threshold are not drawn; `top` has
+//                                                                  the full colour: the panel's largest by default
 //
 // Pointing at or focusing a symbol shows its row or column; arrow keys walk along a side. A click or Enter on an output
 // symbol sends the bubbling event "regard:row" with detail {row}. No dependencies, no inline styles, no network.
@@ -19,10 +20,10 @@
   window.regardViewer = function (container, panel, options) {
     const view = {
       panel,
-      options: { kind: "map", threshold: null, ...options },
+      options: { kind: "map", threshold: null, top: null, ...options },
       rows: panel.rows.map(printable),
       columns: panel.columns.map(printable),
-      top: Math.max(0, ...panel.weights.map((row) => Math.max(0, ...row))),
+      largest: Math.max(0, ...panel.weights.map((row) => Math.max(0, ...row))),
       marked: panel.marked || [],
     };
     view.root = html("div", "regard-viewer");
@@ -49,6 +50,7 @@
 
   // What every kind of drawing gives: view.sides and view.heads (the labels), and light(place), which highlights.
   function draw(view) {
+    view.top = view.options.top ?? view.largest;
     view.least = view.options.threshold ?? (view.options.kind === "lines" ? view.top * LEAST : 0);
     view.sides = [];
     view.heads = [];
@@ -68,14 +70,14 @@
     const across = columns.map((text) => measure(text, size));
     const leaning = Math.max(0, ...across) > cell - 2;
     const reach = leaning ? Math.max(0, ...across) * 0.71 : 0;
-    const left = Math.max(46, ...rows.map((text) => measure(text, size))) + 16;
-    const above = reach + size + 12;
+    const left = Math.max(44, ...rows.map((text) => measure(text, size))) + 16;
+    const above = Math.max(reach + size + 12, 34);
     const width = Math.max(columns.length * cell + (leaning ? reach : 0) + 8, 60);
     const height = Math.max(rows.length * cell, 1) + 4;
 
     const grid = html("div", "regard-grid");
     const corner = canvas(left, above, "regard-corner");
-    corner.append(words(left - 8, above - 8, "output ↓  source →", 10, "faint end"));
+    corner.append(words(left - 8, above - 21, "source →", 10, "faint end"), words(left - 8, above - 8, "output ↓", 10, "faint end"));
     const heads = canvas(width, above, "regard-heads");
     columns.forEach((text, j) => {
       const label = leaning
@@ -92,8 +94,8 @@
     });
     const body = canvas(width, height, "regard-body");
     cells(view, body, cell);
-    const rowBand = box(0, 0, columns.length * cell, cell, "band");
-    const columnBand = box(0, 0, cell, rows.length * cell, "band");
+    const rowBand = box(1, 0, Math.max(columns.length * cell - 1, 0), cell, "band");
+    const columnBand = box(0, 1, cell, Math.max(rows.length * cell - 1, 0), "band");
     body.append(rowBand, columnBand);
     grid.append(corner, heads, sides, body);
     view.stage.append(grid);
@@ -135,9 +137,9 @@
     const lengths = (labels) => labels.map((text) => Math.max(measure(text, size), 8) + 14);
     const source = lengths(view.columns);
     const output = lengths(view.rows);
-    const longest = Math.max(sum(source), sum(output));
-    const room = (view.stage.clientWidth || 900) - 4;
-    const lying = longest <= room;
+    const longest = Math.ceil(Math.max(sum(source), sum(output)));
+    const room = widen(view.stage, longest + 4);
+    const lying = longest + 4 <= room;
     const plan = lying ? lay(view, source, output, Math.max(longest, 120), size) : stand(view, source, output, room);
     const picture = canvas(plan.width, plan.height, "regard-body regard-lines");
     const ribbons = [];
@@ -150,15 +152,13 @@
     heaviest.sort((one, other) => one[0] - other[0]);
     for (const [weight, t, j] of heaviest) {
       const share = weight / view.top;
-      const one = ribbon(plan.source[j], plan.output[t], plan, lying, "ribbon");
+      const one = ribbon(plan, t, j, lying, "ribbon");
       one.setAttribute("stroke-width", Math.max(share * THICKEST, 0.6).toFixed(2));
       one.setAttribute("stroke-opacity", (0.25 + 0.6 * share).toFixed(3));
-      one.dataset.row = t;
-      one.dataset.column = j;
       ribbons.push(one);
     }
-    const marks = view.marked.map(([t, j]) => ribbon(plan.source[j], plan.output[t], plan, lying, "ribbon mark"));
-    picture.append(...ribbons, ...marks);
+    for (const [t, j] of view.marked) ribbons.push(ribbon(plan, t, j, lying, "ribbon mark"));
+    picture.append(...ribbons);
     label(view, picture, view.columns, plan.source, "column", view.heads, lying ? "middle" : "end", size);
     label(view, picture, view.rows, plan.output, "row", view.sides, lying ? "middle" : "", size);
     view.stage.append(picture);
@@ -173,6 +173,15 @@
       picture.classList.toggle("lit", place !== null);
       for (const one of ribbons) one.classList.toggle("on", place !== null && meets(one.dataset, place));
     };
+  }
+
+  // How wide the stage can become when something of this width stands in it.
+  function widen(stage, width) {
+    const probe = canvas(width, 1, "");
+    stage.append(probe);
+    const room = stage.clientWidth || 900;
+    probe.remove();
+    return room;
   }
 
   function lay(view, source, output, width, size) {
@@ -214,11 +223,14 @@
     };
   }
 
-  function ribbon(source, output, plan, lying, kind) {
-    const [x, y] = [source.x + plan.from[0], source.y + plan.from[1]];
-    const [u, v] = [output.x + plan.to[0], output.y + plan.to[1]];
+  function ribbon(plan, t, j, lying, kind) {
+    const [x, y] = [plan.source[j].x + plan.from[0], plan.source[j].y + plan.from[1]];
+    const [u, v] = [plan.output[t].x + plan.to[0], plan.output[t].y + plan.to[1]];
     const bend = lying ? `${x} ${(y + v) / 2} ${u} ${(y + v) / 2}` : `${(x + u) / 2} ${y} ${(x + u) / 2} ${v}`;
-    return svg("path", { class: kind, d: `M${x} ${y} C${bend} ${u} ${v}` });
+    const one = svg("path", { class: kind, d: `M${x} ${y} C${bend} ${u} ${v}` });
+    one.dataset.row = t;
+    one.dataset.column = j;
+    return one;
   }
 
   function label(view, picture, texts, places, side, labels, edge, size) {
@@ -295,7 +307,7 @@
 
   function invitation(view) {
     const left = view.least > 0 ? `; weights below ${view.least.toFixed(2)} are left out` : "";
-    return document.createTextNode(`Largest weight ${view.top.toFixed(3)}${left}. Point at a symbol.`);
+    return document.createTextNode(`Largest weight ${view.largest.toFixed(3)}${left}. Point at a symbol.`);
   }
 
   // "AH0 ← e 0.62, n 0.31": the symbol pointed at, and what it is joined with, the heaviest first.

@@ -9,6 +9,7 @@ export function drawOutput(answer, forced, ended) {
   const symbols = answer.output_tokens.map((symbol, place) => word(shown(symbol), place, place < forced));
   const end = word("end", answer.output_tokens.length, ended);
   end.firstChild.classList.add("end");
+  end.firstChild.setAttribute("aria-label", "end of the answer");
   find("output").replaceChildren(...symbols, ...(answer.finished === false ? [] : [end]));
 }
 
@@ -16,7 +17,6 @@ function word(text, place, forced) {
   const button = element("button", { type: "button", "aria-haspopup": "menu", "aria-expanded": "false" }, text);
   button.dataset.place = place;
   button.classList.toggle("forced", forced);
-  if (text === "end") button.setAttribute("aria-label", "end of the answer");
   return element("li", {}, button);
 }
 
@@ -46,7 +46,7 @@ function apart(symbols) {
 
 export function drawForced(forced, ended) {
   find("forced").hidden = !(forced.length || ended);
-  find("forced-text").textContent = [...forced.map(shown), ...(ended ? ["end"] : [])].join(" ");
+  find("forced-text").textContent = [...forced.map(shown), ...(ended ? ["(end)"] : [])].join(" ");
 }
 
 /** Radio buttons, so that arrow keys walk through the answers. */

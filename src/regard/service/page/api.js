@@ -25,7 +25,7 @@ export async function ask(path, body, { signal, onToken, onWait }) {
     if (response.status === 401 && onToken) {
       const token = await onToken(sessionStorage.getItem(KEPT) ? "The token was not accepted." : "");
       signal?.throwIfAborted();
-      if (token === null) throw trouble;
+      if (token === null) throw new Trouble("This server answers only with its token.", { fix: "Try again and enter it." });
       sessionStorage.setItem(KEPT, token);
     } else if (response.status === 429 && busy++ < PATIENCE) {
       const seconds = Math.min(Math.max(Number(response.headers.get("Retry-After")) || 1, 1), 30);

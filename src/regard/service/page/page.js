@@ -1,14 +1,17 @@
 // The page of regard serve: what is typed and chosen makes a view, a view is asked of the server, its answer is drawn.
 
-import { BEAMS, fromHash, toHash } from "./address.js";
+import { fromHash, toHash } from "./address.js";
 import { changeAttention, drawAttention, drawFacts, drawForced, drawNotes, drawOutput, drawRivals } from "./answer.js";
-import { Trouble, ask } from "./api.js";
-import { element, find, percent, shown } from "./dom.js";
+import { ask } from "./api.js";
+import { find, percent, shown } from "./dom.js";
+import { describe, fill, offer } from "./form.js";
 import { chooseFrom } from "./menu.js";
+import { fileName, save } from "./saving.js";
+import { askToken } from "./token.js";
+import { calm, complain, wait } from "./trouble.js";
 
 const TYPING = 300; // milliseconds without a key before what was typed is asked
 const CHOICES = 50; // symbols offered in the place of one
-const SOURCES = { translate: "a sentence", inflect: "a lemma", pronounce: "a word", transliterate: "a name" };
 const FORMATS = [
   { value: "svg", label: "SVG", detail: "drawing" },
   { value: "png", label: "PNG", detail: "picture" },
@@ -18,6 +21,7 @@ const FORMATS = [
 ];
 
 let view = fromHash(location.hash);
+view.source ||= find("source").value; // typed before this script was there
 let models = [];
 let rivals = []; // the answers to the view, best first
 let asking = new AbortController(); // the request of the newest view; older ones are called off
@@ -32,6 +36,7 @@ async function answer(focus = null) {
   asking = new AbortController();
   const { signal } = asking;
   keep();
+  if (!models.length) return; // adopt() asks once they are there
   calm();
   if (!view.source.trim()) return clear();
   find("result").setAttribute("aria-busy", "true");
@@ -41,9 +46,9 @@ async function answer(focus = null) {
     rivals = found;
     view.pick = Math.min(view.pick, rivals.length - 1);
     draw();
-    say();
     focus?.();
   } catch (error) {
+    if (!signal.aborted) find("result").hidden = true; // it answers another question
     complain(error, () => answer(focus));
   }
   if (!signal.aborted) find("result").removeAttribute("aria-busy");
@@ -60,29 +65,37 @@ async function predictions(signal) {
 
 function asked() {
   const where = { model: view.model, source: view.source };
-  return model()?.features ? { ...where, features: view.features } : where;
+  return model().features ? { ...where, features: view.features } : where;
 }
 
 const model = () => models.find((one) => one.name === view.model);
 
-async function json(path, body, signal) {
+async function fetched(path, body, signal) {
   const response = await ask(path, body, { signal, onToken: askToken, onWait: wait });
   calm();
-  return response.json();
+  return response;
 }
+
+const json = async (path, body, signal) => (await fetched(path, body, signal)).json();
 
 // ---- drawing
 
 function draw() {
-  const shownOne = rivals[view.pick];
   find("empty").hidden = true;
   find("result").hidden = false;
-  drawOutput(shownOne, view.forced.length, view.ended);
+  find("result").inert = false;
   drawForced(view.forced, view.ended);
-  drawFacts(shownOne);
-  drawNotes(shownOne);
-  drawAttention(shownOne, view);
   drawRivals(rivals, view.pick);
+  drawPicked();
+}
+
+function drawPicked() {
+  const picked = rivals[view.pick];
+  drawOutput(picked, view.forced.length, view.ended);
+  drawFacts(picked);
+  drawNotes(picked);
+  drawAttention(picked, view);
+  say();
 }
 
 function clear() {
@@ -96,30 +109,6 @@ function clear() {
 function say() {
   const others = rivals.length > 1 ? `, answer ${view.pick + 1} of ${rivals.length}` : "";
   find("said").textContent = `Output: ${rivals[view.pick].output || "empty"}${others}`;
-}
-
-function calm() {
-  find("trouble").hidden = true;
-  find("trouble").replaceChildren();
-  find("waiting").hidden = true;
-}
-
-/** In words, with the way out; called-off requests are no trouble. */
-function complain(error, again) {
-  if (error.name === "AbortError") return;
-  if (!(error instanceof Trouble)) console.error(error);
-  const retry = element("button", { type: "button" }, "Try again");
-  retry.addEventListener("click", again);
-  const known = error instanceof Trouble ? error : new Trouble("Something went wrong on this page.", { fix: String(error) });
-  const about = known.request ? element("p", { className: "faint small" }, `request ${known.request}`) : "";
-  find("waiting").hidden = true;
-  find("trouble").replaceChildren(element("p", { className: "message" }, known.message), element("p", {}, known.fix), about, retry);
-  find("trouble").hidden = false;
-}
-
-function wait(seconds) {
-  find("waiting").textContent = `The server is busy; asking again in ${seconds} s.`;
-  find("waiting").hidden = false;
 }
 
 // ---- what is typed and chosen
@@ -136,17 +125,14 @@ function change(changes) {
 function show(pick) {
   view.pick = pick;
   keep();
-  drawOutput(rivals[pick], view.forced.length, view.ended);
-  drawFacts(rivals[pick]);
-  drawNotes(rivals[pick]);
-  drawAttention(rivals[pick], view);
-  say();
+  drawPicked();
 }
 
 /** The menu of what could stand in one place of the output; choosing forces everything up to there. */
 async function replace(place) {
   const button = find("output").querySelector(`[data-place="${place}"]`);
   if (!button) return;
+  button.scrollIntoView({ block: "nearest" }); // it may have been chosen in the picture, further down
   const before = rivals[view.pick].output_tokens.slice(0, place);
   try {
     const title = "Another symbol, with its probability here";
@@ -177,64 +163,14 @@ async function download() {
     const format = await chooseFrom(find("download"), "Format of the picture", FORMATS);
     if (format === null) return;
     const body = { ...asked(), target: rivals[view.pick].output_tokens, format, kind: view.kind };
-    const response = await ask("v1/picture", body, { signal: asking.signal, onToken: askToken, onWait: wait });
-    calm();
-    save(await response.blob(), `regard.${format}`);
+    const response = await fetched("v1/picture", body, asking.signal);
+    save(await response.blob(), `${fileName(view.source)}.${format}`);
   } catch (error) {
     complain(error, download);
   }
 }
 
-function save(blob, name) {
-  const link = element("a", { href: URL.createObjectURL(blob), download: name });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-}
-
-// ---- the token
-
-let tokenAsked = null; // one dialog, however many requests wait for it
-
-function askToken(reason) {
-  tokenAsked ??= new Promise((resolve) => {
-    const dialog = find("token-dialog");
-    find("token").value = "";
-    find("token-reason").textContent = reason;
-    dialog.returnValue = "cancel";
-    dialog.addEventListener("close", () => {
-      tokenAsked = null;
-      resolve(dialog.returnValue === "use" ? find("token").value.trim() : null);
-      find("token").value = "";
-    }, { once: true });
-    dialog.showModal();
-  });
-  return tokenAsked;
-}
-
 // ---- at the start
-
-/** The form as the view has it. */
-function fillForm() {
-  find("model").value = view.model;
-  find("source").value = view.source;
-  find("features").value = view.features;
-  find("beam").value = view.beam;
-  find("kinds").querySelector(`[value=${view.kind}]`).checked = true;
-  find("threshold").value = view.threshold;
-  find("threshold-shown").textContent = view.threshold.toFixed(2);
-  describe();
-}
-
-function describe() {
-  const { task, weights, longest, exported, features } = model() ?? {};
-  find("features-field").hidden = !features;
-  if (!task) return;
-  find("source").placeholder = SOURCES[task] ?? "a source";
-  const count = new Intl.NumberFormat("en");
-  const size = weights === null ? "" : `${count.format(weights)} weights`;
-  const about = [task, size, `up to ${count.format(longest)} symbols`, exported ? "exported" : ""];
-  find("about").textContent = about.filter(Boolean).join(" · ");
-}
 
 async function start() {
   calm();
@@ -243,20 +179,22 @@ async function start() {
   } catch (error) {
     return complain(error, start);
   }
-  find("model").replaceChildren(...models.map(({ name }) => element("option", { value: name }, name)));
-  find("model").disabled = false;
-  adopt(fromHash(location.hash));
+  offer(models);
+  adopt(view);
 }
 
 function adopt(other) {
   view = other;
-  if (!model()) view.model = models[0]?.name ?? "";
-  fillForm();
+  if (!models.length) return;
+  if (!model()) view.model = models[0].name;
+  describe(model());
+  fill(view);
   answer();
 }
 
 function typed() {
   change({ source: find("source").value, features: find("features").value });
+  find("result").inert = true; // it answers another question: nothing in it can be chosen any more
   clearTimeout(typing);
   typing = setTimeout(answer, TYPING);
 }
@@ -265,7 +203,6 @@ function listen(id, event, handle) {
   find(id).addEventListener(event, handle);
 }
 
-find("beam").replaceChildren(...BEAMS.map((beam) => element("option", { value: beam }, beam === 1 ? "1 (greedy)" : beam)));
 listen("source", "input", typed);
 listen("features", "input", typed);
 listen("source", "keydown", (event) => {
@@ -279,7 +216,7 @@ listen("ask", "submit", (event) => {
 });
 listen("model", "change", () => {
   change({ model: find("model").value });
-  describe();
+  describe(model());
   answer();
 });
 listen("beam", "change", () => {

@@ -1,0 +1,33 @@
+// The form above the answer: what it holds and what it says about the run.
+
+import { BEAMS } from "./address.js";
+import { element, find } from "./dom.js";
+
+const SOURCES = { translate: "a sentence", inflect: "a lemma", pronounce: "a word", transliterate: "a name" };
+
+/** What can be chosen, once the server has told which runs there are. */
+export function offer(models) {
+  find("model").replaceChildren(...models.map(({ name }) => element("option", { value: name }, name)));
+  find("beam").replaceChildren(...BEAMS.map((beam) => element("option", { value: beam }, beam === 1 ? "1 (greedy)" : beam)));
+  find("model").disabled = false;
+}
+
+/** The form as a view has it. */
+export function fill(view) {
+  find("model").value = view.model;
+  find("source").value = view.source;
+  find("features").value = view.features;
+  find("beam").value = view.beam;
+  find("kinds").querySelector(`[value=${view.kind}]`).checked = true;
+  find("threshold").value = view.threshold;
+  find("threshold-shown").textContent = view.threshold.toFixed(2);
+}
+
+export function describe({ task, weights, longest, exported, features }) {
+  find("features-field").hidden = !features;
+  find("source").placeholder = SOURCES[task] ?? "a source";
+  const count = new Intl.NumberFormat("en");
+  const size = weights === null ? "" : `${count.format(weights)} weights`;
+  const about = [task, size, `up to ${count.format(longest)} symbols`, exported ? "exported" : ""];
+  find("about").textContent = about.filter(Boolean).join(" · ");
+}
