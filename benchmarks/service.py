@@ -5,7 +5,8 @@
 Starts `regard serve RUN` on a free port of this machine. Before, the answers to words made of the letters that the run
 knows are computed by `run.predict`, each alone. Then every client sends one request after the other for --seconds, and
 each answer is compared: the output must be equal, the attention within 1e-5. A second phase serves with a queue for
-an eighth of the clients, so that most requests must be refused (429) and none may fail. Prints the tables of service.md.
+an eighth of the clients, so that most requests must be refused (429) and none may fail. Prints the
+tables of service.md.
 """
 
 import argparse
