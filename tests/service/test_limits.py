@@ -1,6 +1,7 @@
 """No request is larger, slower or more than the service takes; and it says so."""
 
 import json
+import socket
 import time
 from collections.abc import Iterator
 
@@ -33,6 +34,7 @@ def test_a_body_may_be_as_large_as_the_limit_and_no_larger(small: Service) -> No
     assert small.client.post("/v1/predict", content=padded(2000), headers=JSON).status_code == 200
     error = trouble(small.client.post("/v1/predict", content=padded(2001), headers=JSON), 413)
     assert "more than 2,000 bytes" in error["message"]
+    assert small.metric('regard_requests_total{route="/v1/predict",status="413"}') >= 1
 
 
 def test_a_stream_without_a_length_is_counted_as_it_comes(small: Service) -> None:
@@ -58,8 +60,6 @@ def test_an_announced_length_that_is_too_large_is_refused_at_once(small: Service
 
 
 def first_line(service: Service, request: bytes) -> bytes:
-    import socket
-
     host, port = service.url.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=20) as connection:
         connection.sendall(request)

@@ -68,8 +68,8 @@ def create_app(
         app.include_router(router)
     for kind, handler in HANDLERS.items():
         app.add_exception_handler(kind, handler)
-    describe()  # takes long enough to keep others waiting later
-    return Front(app, door, limits, metrics, write)
+    paths = frozenset(describe()["paths"])  # now, as it takes long enough to keep others waiting later
+    return Front(app, paths, door, limits, metrics, write)
 
 
 MESSAGES = {

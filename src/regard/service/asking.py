@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, cast
 from regard.answering import Answerer
 from regard.data.readers import Example
 from regard.errors import DataError, RegardError
+from regard.prediction import Prediction
 from regard.service.metrics import Metrics
 from regard.service.models import Models
 from regard.service.refusal import Refused
@@ -44,7 +45,7 @@ class Asker:
         return outcomes
 
     def _count(self, model: str, outcomes: Sequence[Any]) -> None:
-        answers = [one for one in outcomes if hasattr(one, "source_tokens")]
+        answers = [one for one in outcomes if isinstance(one, Prediction)]
         self._metrics.symbols.add(sum(len(one.source_tokens) for one in answers), model=model, side="source")
         self._metrics.symbols.add(sum(len(one.output_tokens) for one in answers), model=model, side="output")
 
@@ -93,7 +94,7 @@ def _example(run: Answerer, item: Item) -> Example:
     target = run.codec.target_symbols(item.target)
     symbols, longest = run.codec.source_symbols(example), run.recipe.data.longest
     _refuse_long("source", len(symbols), longest)
-    _refuse_long("target", len(target), max(longest, *longest_answers([[0] * longest], run.recipe.search)))
+    _refuse_long("target", len(target), max(longest, *longest_answers([range(longest)], run.recipe.search)))
     return replace(example, target=cast(str, target))  # the codec takes symbols for what they are
 
 

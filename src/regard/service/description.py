@@ -31,7 +31,7 @@ def amend(description: dict[str, Any], limits: Limits, guarded: bool) -> dict[st
     for schema in ("Predict", "Force", "Choices", "Picture"):
         for name in ("source", "sources", "target", "prefix"):
             for text in _parts(schemas[schema]["properties"].get(name, {}), "string"):
-                text["maxLength"] = limits.characters
+                text["maxLength"] = min(text["maxLength"], limits.characters)
     asked = schemas["Predict"]["properties"]
     for name, kind, bound, most in (
         ("beam", "integer", "maximum", limits.beam),

@@ -7,7 +7,7 @@ from typing import Any
 
 HEAD = (
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-    '<meta name="color-scheme" content="light dark"><link rel="stylesheet" href="/static/docs.css">'
+    '<meta name="color-scheme" content="light dark"><link rel="stylesheet" href="../static/docs.css">'
 )
 
 
@@ -16,7 +16,7 @@ def page(description: dict[str, Any]) -> str:
     about = escape(description["info"]["description"])
     return (
         f"{HEAD}<title>{title}</title></head><body><main><h1>{title}</h1>"
-        f'<p>{about} The same <a href="/openapi.json">for machines</a>, and <a href="/">for people</a>.</p>'
+        f'<p>{about} The same <a href="../openapi.json">for machines</a>, and <a href="../">for people</a>.</p>'
         f"{''.join(_operations(description))}<h2>Schemas</h2>{''.join(_schemas(description))}</main></body></html>"
     )
 

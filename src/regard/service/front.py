@@ -6,7 +6,7 @@ import hmac
 import re
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any, NamedTuple
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -50,13 +50,16 @@ class Door(NamedTuple):
 
     def _knows(self, authorization: str) -> bool:
         scheme, _, given = authorization.partition(" ")
-        same = hmac.compare_digest(given.strip().encode(), self.token.encode())
+        same = hmac.compare_digest(given.strip().encode("latin-1"), self.token.encode())
         return same and scheme.lower() == "bearer"
 
 
 class Front:
-    def __init__(self, app: ASGIApp, door: Door, limits: Limits, metrics: Metrics, write: log.Write):
-        self._app, self._door, self._limits, self._metrics, self._write = app, door, limits, metrics, write
+    def __init__(
+        self, app: ASGIApp, paths: Container[str], door: Door, limits: Limits, metrics: Metrics, write: log.Write
+    ):
+        self._app, self._paths, self._door, self._limits = app, paths, door, limits
+        self._metrics, self._write = metrics, write
         self._inside = 0  # requests in hand
         metrics.gauge("regard_requests_in_hand", "Requests that have no answer yet.", lambda: self._inside)
 
@@ -92,7 +95,8 @@ class Front:
 
     def _record(self, visit: "Visit") -> None:
         took = time.monotonic() - visit.since
-        route = getattr(visit.scope.get("route"), "path", "other")  # as declared, never as it came
+        known = visit.path if visit.path in self._paths else "other"  # also when it was refused before any route
+        route = getattr(visit.scope.get("route"), "path", known)
         self._metrics.requests.add(route=route, status=str(visit.status))
         self._metrics.seconds.observe(took, route=route)
         told = {

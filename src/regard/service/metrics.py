@@ -14,27 +14,27 @@ class Counter:
     def __init__(self, name: str, meaning: str):
         self.name, self.meaning, self.kind = name, meaning, "counter"
         self._lock = threading.Lock()
-        self._counts: dict[Labels, float] = {}
+        self._counts: dict[Labels, int] = {}
 
-    def add(self, amount: float = 1, **labels: str) -> None:
+    def add(self, amount: int = 1, **labels: str) -> None:
         key = tuple(labels.items())
         with self._lock:
             self._counts[key] = self._counts.get(key, 0) + amount
 
     def lines(self) -> Iterator[str]:
         for labels, count in sorted(self._counts.copy().items()):
-            yield f"{self.name}{_written(labels)} {count:g}"
+            yield f"{self.name}{_written(labels)} {count}"
 
 
 class Gauge:
     """What is read at the moment of asking."""
 
-    def __init__(self, name: str, meaning: str, read: Callable[[], float]):
+    def __init__(self, name: str, meaning: str, read: Callable[[], int]):
         self.name, self.meaning, self.kind = name, meaning, "gauge"
         self._read = read
 
     def lines(self) -> Iterator[str]:
-        yield f"{self.name} {self._read():g}"
+        yield f"{self.name} {self._read()}"
 
 
 class Histogram:
@@ -74,7 +74,7 @@ class Metrics:
         self.symbols = Counter("regard_symbols_total", "Symbols read and written, by model.")
         self.families: list[Counter | Gauge | Histogram] = [self.requests, self.seconds, self.batches, self.symbols]
 
-    def gauge(self, name: str, meaning: str, read: Callable[[], float]) -> None:
+    def gauge(self, name: str, meaning: str, read: Callable[[], int]) -> None:
         self.families.append(Gauge(name, meaning, read))
 
     def text(self) -> str:

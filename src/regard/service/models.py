@@ -21,15 +21,18 @@ class Model(NamedTuple):
         """As GET /v1/models tells it."""
         from regard.export.onnx_run import OnnxRun
 
-        exported = isinstance(self.run, OnnxRun)
+        if isinstance(self.run, OnnxRun):
+            weights, attends = None, self.run.attends
+        else:
+            weights, attends = self.run.weights_count(), bool(self.run.models[0].attends)
         return {
             "name": self.name,
             "task": self.run.recipe.task,
-            "weights": None if isinstance(self.run, OnnxRun) else self.run.weights_count(),
+            "weights": weights,
             "features": self.run.codec.features,
-            "attends": self.run.attends if isinstance(self.run, OnnxRun) else self.run.models[0].attends,
+            "attends": attends,
             "longest": self.run.recipe.data.longest,
-            "exported": exported,
+            "exported": isinstance(self.run, OnnxRun),
         }
 
 

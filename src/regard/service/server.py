@@ -19,15 +19,12 @@ GRACE = 5  # seconds beyond the time limit of a request that stopping may take
 def bind(host: str, port: int) -> socket.socket:
     """The port, taken before anything is promised; 0 is any that is free."""
     try:
-        family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        opened = socket.socket(family, kind, protocol)
-        opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        opened.bind(place)
+        family, _, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(place, family=family)
     except OSError as error:
         raise RegardError(
             f"cannot open port {port} of {host}: {error.strerror or error}; choose another --port (0: any that is free)"
         ) from error
-    return opened
 
 
 def address(opened: socket.socket) -> str:

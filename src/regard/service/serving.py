@@ -1,11 +1,13 @@
 """`regard serve`: load the runs, take the port, answer."""
 
+import re
 import socket
 from collections.abc import Sequence
 from contextlib import closing
 
 import click
 
+from regard.errors import UsageError
 from regard.service.app import create_app
 from regard.service.front import Door
 from regard.service.limits import Limits
@@ -38,6 +40,8 @@ def serve(
 
 def door(opened: socket.socket, token: str, names: Sequence[str]) -> Door:
     """A page elsewhere can point a name of its own at this machine; a token, or the name, tells its requests apart."""
+    if not re.fullmatch(r"[!-~]*", token):
+        raise UsageError("the token has a character that no header carries; expected ASCII without spaces")
     if not loopback(opened) and not token:
         click.echo("regard: warning: whoever reaches this address may use it; --token asks for a token", err=True)
     guarded = loopback(opened) and not token
