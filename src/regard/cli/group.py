@@ -11,9 +11,10 @@ from regard.cli.evaluate import evaluate
 from regard.cli.export import export
 from regard.cli.predict import predict
 from regard.cli.recipes import recipes
+from regard.cli.show import show
 from regard.cli.train import train
 
-COMMANDS = (train, predict, evaluate, align, export, bench, recipes, data, demo)
+COMMANDS = (train, predict, show, evaluate, align, export, bench, recipes, data, demo)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
