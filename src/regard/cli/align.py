@@ -144,7 +144,7 @@ def _tell(measured: "Mapping[int, Measures]", pairs: int, path: str | None) -> N
     rows += [(f"{shift:+d}" if shift else "0", *(_percent(one) for one in measured[shift])) for shift in measured]
     for row in rows:
         click.echo("".join(f"{cell:>{6 if place == 0 else 11}}" for place, cell in enumerate(row)), err=True)
-    click.echo(f"({pairs:,} pairs; in %; shift +1: each row of attention is read as that of the next word)", err=True)
+    click.echo(f"({pairs:,} pairs; in %; shift +1: each row is read as that of the next target word)", err=True)
     click.echo(verdict(measured), err=True)
     if path:
         content = {
