@@ -73,7 +73,7 @@ INKS = {
     "faint": Ink("#6b7280", "#9aa3af"),
     "grid": Ink("#e9edf4", "#232932"),
     "w": Ink("#12408f", "#9fd0ff"),
-    "mark": Ink("#d9480f", "#ffa94d"),
+    "mark": Ink("#d9480f", "#ff6b6b"),
 }
 
 

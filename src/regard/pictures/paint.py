@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from regard.errors import MissingExtra
+from regard.errors import MissingExtra, UsageError
 from regard.pictures.drawing import INKS, Box, Drawing, Ribbon, Words
 from regard.pictures.fonts import lettering
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 PIXELS = 96  # to the inch, as in browsers
 POINTS = 72 / PIXELS  # to a pixel
+OLDEST = (3, 11)  # the first that joins letters
+INVISIBLE = 0.004  # an opacity below which nobody sees a cell
 SHARP = 2  # dots of a PNG to a pixel, on either axis
 
 
@@ -29,14 +31,23 @@ def pdf(drawing: Drawing, numbers: str) -> bytes:
 
 
 def _painted(drawing: Drawing, **how: Any) -> bytes:
+    _check_matplotlib()
+    figure = _figure(drawing)
+    target = io.BytesIO()
+    figure.savefig(target, bbox_inches=figure.bbox_inches, **how)  # all of it, whatever a user's matplotlibrc says
+    return target.getvalue()
+
+
+def _check_matplotlib() -> None:
     try:
-        from matplotlib import rc_context
+        import matplotlib
     except ImportError:
         raise MissingExtra("matplotlib", "plot") from None
-    target = io.BytesIO()
-    with rc_context({"pdf.fonttype": 42, "savefig.bbox": "standard"}):  # whatever a user's matplotlibrc says
-        _figure(drawing).savefig(target, **how)
-    return target.getvalue()
+    if matplotlib.__version_info__ < OLDEST:
+        raise UsageError(
+            f"matplotlib {matplotlib.__version__} came, which cannot join Arabic or Indic letters; PNG and PDF need "
+            f"{'.'.join(map(str, OLDEST))} or later: pip install 'regard[plot]'"
+        )
 
 
 def _figure(drawing: Drawing) -> "Figure":
@@ -57,7 +68,7 @@ def _boxes(axes: "Axes", boxes: Iterable[Box], layer: int) -> None:
     from matplotlib.collections import PolyCollection
     from matplotlib.colors import to_rgba
 
-    drawn = list(boxes)
+    drawn = [box for box in boxes if box.opacity >= INVISIBLE]
     corners = [
         [(b.x, b.y), (b.x + b.width, b.y), (b.x + b.width, b.y + b.height), (b.x, b.y + b.height)] for b in drawn
     ]
@@ -105,6 +116,7 @@ def _words(axes: "Axes", words: Iterable[Words], layer: int) -> None:
             rotation=one.turn,
             rotation_mode="anchor",
             parse_math=False,  # a dollar sign is a dollar sign
+            usetex=False,
             zorder=layer,
         )
 

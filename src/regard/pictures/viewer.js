@@ -94,8 +94,8 @@
     });
     const body = canvas(width, height, "regard-body");
     cells(view, body, cell);
-    const rowBand = box(0, 0, columns.length * cell, cell, "band");
-    const columnBand = box(0, 0, cell, rows.length * cell, "band");
+    const rowBand = box(1, 0, Math.max(columns.length * cell - 1, 0), cell, "band");
+    const columnBand = box(0, 1, cell, Math.max(rows.length * cell - 1, 0), "band");
     body.append(rowBand, columnBand);
     grid.append(corner, heads, sides, body);
     view.stage.append(grid);
@@ -152,15 +152,13 @@
     heaviest.sort((one, other) => one[0] - other[0]);
     for (const [weight, t, j] of heaviest) {
       const share = weight / view.top;
-      const one = ribbon(plan.source[j], plan.output[t], plan, lying, "ribbon");
+      const one = ribbon(plan, t, j, lying, "ribbon");
       one.setAttribute("stroke-width", Math.max(share * THICKEST, 0.6).toFixed(2));
       one.setAttribute("stroke-opacity", (0.25 + 0.6 * share).toFixed(3));
-      one.dataset.row = t;
-      one.dataset.column = j;
       ribbons.push(one);
     }
-    const marks = view.marked.map(([t, j]) => ribbon(plan.source[j], plan.output[t], plan, lying, "ribbon mark"));
-    picture.append(...ribbons, ...marks);
+    for (const [t, j] of view.marked) ribbons.push(ribbon(plan, t, j, lying, "ribbon mark"));
+    picture.append(...ribbons);
     label(view, picture, view.columns, plan.source, "column", view.heads, lying ? "middle" : "end", size);
     label(view, picture, view.rows, plan.output, "row", view.sides, lying ? "middle" : "", size);
     view.stage.append(picture);
@@ -225,11 +223,14 @@
     };
   }
 
-  function ribbon(source, output, plan, lying, kind) {
-    const [x, y] = [source.x + plan.from[0], source.y + plan.from[1]];
-    const [u, v] = [output.x + plan.to[0], output.y + plan.to[1]];
+  function ribbon(plan, t, j, lying, kind) {
+    const [x, y] = [plan.source[j].x + plan.from[0], plan.source[j].y + plan.from[1]];
+    const [u, v] = [plan.output[t].x + plan.to[0], plan.output[t].y + plan.to[1]];
     const bend = lying ? `${x} ${(y + v) / 2} ${u} ${(y + v) / 2}` : `${(x + u) / 2} ${y} ${(x + u) / 2} ${v}`;
-    return svg("path", { class: kind, d: `M${x} ${y} C${bend} ${u} ${v}` });
+    const one = svg("path", { class: kind, d: `M${x} ${y} C${bend} ${u} ${v}` });
+    one.dataset.row = t;
+    one.dataset.column = j;
+    return one;
   }
 
   function label(view, picture, texts, places, side, labels, edge, size) {
