@@ -87,7 +87,8 @@ def walk(tables: Tables, jumps: Shares) -> Walked:
     arriving = tables.real[:, 1:] * behind[:, 1:] * tables.steps[:, 1:, None] / scale[:, 1:, None]  # (B, T − 1, S)
     leaving = ahead[:, :-1].sum(2)  # (B, T − 1, S)
     expected = (1 - NULL_SHARE) * moves * np.einsum("bti,btj->bij", leaving, arriving)  # (B, S, S)
-    return Walked(gamma, np.bincount(_jumps(moves.shape[1]).ravel(), expected.sum(0).ravel(), len(jumps)))
+    counted = np.bincount(_jumps(moves.shape[1]).ravel(), expected.sum(0).ravel(), len(jumps))
+    return Walked(gamma, counted.astype(np.float64))
 
 
 def _moves(places: NDArray[np.bool_], jumps: Shares) -> Shares:
@@ -99,7 +100,8 @@ def _moves(places: NDArray[np.bool_], jumps: Shares) -> Shares:
 
 def _jumps(places: int) -> Numbers:
     """Which jump leads from i to j."""
-    return np.clip(np.arange(places)[None] - np.arange(places)[:, None], -REACH, REACH) + REACH
+    steps: Numbers = np.arange(places)[None] - np.arange(places)[:, None]
+    return steps.clip(-REACH, REACH) + REACH
 
 
 def _forward(tables: Tables, moves: Shares) -> tuple[Shares, Shares]:

@@ -91,5 +91,5 @@ def cut(gamma: Shares, corpus: Corpus) -> list[Weights]:
 
 def without_null(gamma: Weights) -> Weights:
     """(T, S) for a linker: where the null word is the heaviest, the row is zero, and the word has no link."""
-    real: Weights = gamma[:, 1:]
-    return real * (real.max(1, keepdims=True) > gamma[:, :1])
+    real: Weights = np.where(gamma[:, 1:].max(1, keepdims=True) > gamma[:, :1], gamma[:, 1:], 0.0)
+    return real
