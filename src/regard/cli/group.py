@@ -3,6 +3,7 @@
 import click
 
 from regard import __version__
+from regard.cli.audit import audit
 from regard.cli.bench import bench
 from regard.cli.data import data
 from regard.cli.demo import demo
@@ -12,7 +13,7 @@ from regard.cli.predict import predict
 from regard.cli.recipes import recipes
 from regard.cli.train import train
 
-COMMANDS = (train, predict, evaluate, export, bench, recipes, data, demo)
+COMMANDS = (train, predict, evaluate, audit, export, bench, recipes, data, demo)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
