@@ -146,7 +146,8 @@ def _examples(evidence: Sequence[Evidence]) -> Iterator[str]:
         if several:
             yield f"<h2>{title}</h2>\n<p>{RANKED}</p>"
         for one in several:
-            yield f'<h3>τ = {agreement_of(one):.2f}</h3>\n<div class="row">'
+            pair = escape(f"{' '.join(one.subject.source)} → {' '.join(one.subject.output)}")
+            yield f'<h3>τ = {agreement_of(one):.2f}: {pair}</h3>\n<div class="row">'
             yield from (_map(one, numbers, name) for name, numbers in _pair(one))
             yield "</div>"
 

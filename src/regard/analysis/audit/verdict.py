@@ -61,10 +61,9 @@ def _check(rule: Rule, value: float, findings: Findings) -> Check:
 
 
 def gain_of_shift(found: Findings) -> float:
-    """What is won by moving the weights by one place, if both importances say so: the smaller of the two gains"""
+    """What is won by moving the weights by one place, as erased source symbols see it"""
     now, moved = found.shifts[0], found.shifts[sentences.best_shift(found)]
-    by_symbol = moved.without_symbol.above_chance - now.without_symbol.above_chance
-    return min(by_symbol, moved.gradient.above_chance - now.gradient.above_chance)
+    return moved.without_symbol.above_chance - now.without_symbol.above_chance
 
 
 def apart(found: Findings) -> float | None:
