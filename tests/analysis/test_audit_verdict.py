@@ -1,5 +1,7 @@
 """The table of thresholds: what each check says on either side, and that the worst decides."""
 
+from pathlib import Path
+
 import pytest
 
 from regard.analysis.audit.ablation import Ablation, Quality
@@ -78,6 +80,14 @@ def test_thresholds_belong_to_the_better_side_and_have_reasons(rule: Rule) -> No
     assert rule.level(rule.mostly + worse) == rule.worst
     assert rule.why
     assert (rule.worst == Level.MOSTLY) == (rule in (GRADIENT, OTHERS))
+
+
+def test_the_page_has_the_same_table() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "audit.md").read_text("utf-8")
+    for rule in RULES:
+        sign = "≥" if rule.higher else "≤"
+        mostly = "–" if rule.worst == Level.MOSTLY else f"{sign} {rule.mostly:.2f}"
+        assert f"| {rule.name} | {sign} {rule.can:.2f} | {mostly} | {rule.worst.name.lower()} | {rule.why} |" in page
 
 
 def test_named_tuples_become_dictionaries() -> None:

@@ -15,7 +15,7 @@ from regard.fast.switch import plain
 from regard.model import EncoderDecoder, hollow
 from regard.run import Run
 
-PLACES = 40_000  # source places read at once, S of each of the S erasures of every source: bounds the memory
+NUMBERS = 40_000_000  # of S erasures × S places × N symbols of every source, held at once: bounds the memory
 
 
 class Subject(NamedTuple):
@@ -52,7 +52,7 @@ def gather(run: Run, subjects: Sequence[Subject], *, draws: int, seed: int) -> I
     model = twin(run)
     order = sorted(range(len(subjects)), key=lambda number: len(subjects[number].source))
     sizes = [len(subjects[number].source) ** 2 for number in order]
-    for cut in length_buckets(sizes, PLACES, 64):
+    for cut in length_buckets(sizes, NUMBERS // max(len(run.codec.target.vocabulary), 1000), 64):
         yield from _examine(run, model, [subjects[order[place]] for place in cut], draws, seed)
 
 
@@ -70,11 +70,12 @@ def _examine(run: Run, model: EncoderDecoder, subjects: Sequence[Subject], draws
         gradient = gradient_times_input(model, source, tokens)
         orders = draw_orders(seed, numbers, lengths, len(walked.moments), draws).to(run.device)
         shuffled = shuffle_weights(model, walked, orders)
+    weights = walked.weights()
     for row, subject in enumerate(subjects):
         cut = (row, slice(len(subject.output)), slice(len(subject.source)))  # without the padding
         yield Evidence(
             subject,
-            walked.weights()[cut],
+            weights[cut],
             Moved(*(one[cut] for one in without_weight)),
             Moved(*(one[cut] for one in without_symbol)),
             gradient[cut],

@@ -16,9 +16,8 @@ p { margin: 0.3rem 0; max-width: 46rem }
 table { border-collapse: collapse; margin: 0.6rem 0; font-variant-numeric: tabular-nums }
 th, td { text-align: right; padding: 0.25rem 0.8rem; border-bottom: 1px solid var(--line); white-space: nowrap }
 th { font-weight: 600; color: var(--faint) }
-th:first-child, td:first-child, td:first-child { white-space: normal; min-width: 8rem }
-.checks th:last-child, td.text { text-align: left; padding-left: 0 }
-.checks th:last-child, td.text { padding-left: 0.8rem; white-space: normal; min-width: 18rem }
+th:first-child, td:first-child { text-align: left; padding-left: 0; white-space: normal; min-width: 8rem }
+.checks th:last-child, td.text { text-align: left; white-space: normal; min-width: 18rem }
 .row { display: flex; flex-wrap: wrap; gap: 1.2rem; align-items: flex-start }
 figure { margin: 0; max-width: 100% } figcaption { font-size: 0.9rem; color: var(--faint) }
 .histogram .bar { fill: var(--bar) } .histogram .scale { fill: var(--faint); font-size: 11px }
