@@ -1,9 +1,13 @@
 import dataclasses
 import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from regard.errors import UsageError
+from regard.pictures import read
 from regard.prediction import Prediction
 
 WEIGHTS = np.array([[0.25, 0.75], [1.0, 0.0], [0.5, 0.5]], dtype=np.float32)
@@ -37,3 +41,40 @@ def test_a_prediction_reads_as_its_output_and_stays_as_it_is() -> None:
     assert f"{ONE}" == "B A"
     with pytest.raises(dataclasses.FrozenInstanceError):
         ONE.output = "C"
+
+
+def test_a_prediction_is_a_panel() -> None:
+    panel = ONE.panel()
+    assert (panel.rows, panel.columns, panel.title) == (["B", "A", "!"], ["a", "b"], "ab → B A")
+    assert panel.weights is WEIGHTS
+    assert ONE.panel("other").title == "other"
+
+
+@pytest.mark.parametrize("ending", [".svg", ".png", ".pdf", ".html", ".json"])
+def test_a_prediction_saves_its_picture(ending: str, tmp_path: Path) -> None:
+    ONE.save(tmp_path / f"x{ending}", kind="lines")
+    (panel,) = read(tmp_path / f"x{ending}")
+    assert (np.array(panel.weights, dtype=np.float32) == WEIGHTS).all()
+
+
+def test_a_prediction_shows_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    ONE.show(kind="lines")
+    assert "A ← a 1.00" in capsys.readouterr().out
+    ONE.show()
+    assert "rows: output" in capsys.readouterr().out
+
+
+def test_a_notebook_shows_it_and_many_of_them_do_not_clash() -> None:
+    picture = ONE._repr_html_()
+    assert picture is not None
+    root = ET.fromstring(f"<div>{picture}{picture}</div>")
+    assert [child.tag.rpartition("}")[2] for child in root] == ["svg", "svg"]
+    assert " id=" not in picture
+
+
+def test_without_attention_there_is_nothing_to_draw(tmp_path: Path) -> None:
+    blind = dataclasses.replace(ONE, attention=None)
+    assert blind._repr_html_() is None
+    for draw in (blind.panel, blind.show, lambda: blind.save(tmp_path / "x.svg")):
+        with pytest.raises(UsageError, match="no attention to draw"):
+            draw()

@@ -1,10 +1,16 @@
 """An answer, with where it looked."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from regard.errors import UsageError
+
+if TYPE_CHECKING:
+    from regard.pictures import Panel
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,36 @@ class Prediction:
         if self.nbest:
             content["nbest"] = [one.to_dict() for one in self.nbest]
         return content
+
+    def panel(self, title: str | None = None) -> "Panel":
+        """What `regard.pictures` draws of it; titled source → output, unless told otherwise."""
+        from regard.pictures import Panel
+
+        if self.attention is None:
+            raise UsageError(
+                "there is no attention to draw: the run was trained with model.attention: none; "
+                "a run trained without that option shows where it looks"
+            )
+        named = f"{self.source} → {self.output}" if title is None else title
+        return Panel(self.attention, self.output_tokens, self.source_tokens, named)
+
+    def save(self, path: str | Path, *, kind: str = "map") -> None:
+        """A picture, as a heat map or as alignment lines: .svg, .png, .pdf, .html (interactive) or .json."""
+        from regard.pictures import save
+
+        save([self.panel()], path, kind=kind)
+
+    def show(self, *, kind: str = "map") -> None:
+        """In a notebook the picture; in a terminal a map of characters, or a list of what each symbol looked at."""
+        from regard.pictures import show
+
+        show([self.panel()], kind=kind)
+
+    def _repr_html_(self) -> str | None:
+        """A notebook shows the heat map by itself; an answer without attention is shown as any other object."""
+        from regard.pictures import draw_svg
+
+        return None if self.attention is None else draw_svg([self.panel()])
 
     def __str__(self) -> str:
         return self.output

@@ -113,3 +113,24 @@ def test_nothing_is_fetched_from_elsewhere() -> None:
 def test_nothing_to_draw() -> None:
     assert drawn(svg([], [], ["a"]), "rect", "cell") == []
     assert drawn(svg([[]], ["x"], []), "rect", "cell") == []
+
+
+def test_marked_cells_have_an_outline_around_their_place() -> None:
+    picture = svg(np.full((2, 3), 1 / 3), ["x", "y"], ["a", "b", "c"], marked={(1, 2), (0, 0)})
+    cells, marks = drawn(picture, "rect", "cell"), drawn(picture, "rect", "mark")
+    assert len(marks) == 2
+    for mark, cell in zip(marks, (cells[0], cells[5]), strict=True):
+        assert abs(number(mark, "x") - number(cell, "x")) < 1
+        assert abs(number(mark, "y") - number(cell, "y")) < 1
+    assert ".mark { fill: none" in picture
+
+
+def test_many_pictures_share_a_page() -> None:
+    """No ids that could be taken twice, and no rule of style that reaches beyond its own picture."""
+    picture = svg([[1.0]], ["x"], ["a"], title="t", marked={(0, 0)})
+    root = ET.fromstring(picture)
+    assert not [element for element in root.iter() if "id" in element.attrib]
+    rules = root.findtext(f"{SVG}style", "").replace("@media (prefers-color-scheme: dark) {", "")
+    selectors = [rule.partition("{")[0].strip() for rule in rules.replace("}", "}\n").splitlines() if "{" in rule]
+    assert len(selectors) > 10
+    assert all(selector.startswith(".regard-map") for selector in selectors)

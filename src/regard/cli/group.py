@@ -11,9 +11,11 @@ from regard.cli.evaluate import evaluate
 from regard.cli.export import export
 from regard.cli.predict import predict
 from regard.cli.recipes import recipes
+from regard.cli.serve import serve
+from regard.cli.show import show
 from regard.cli.train import train
 
-COMMANDS = (train, predict, evaluate, audit, export, bench, recipes, data, demo)
+COMMANDS = (train, predict, show, evaluate, audit, export, serve, bench, recipes, data, demo)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

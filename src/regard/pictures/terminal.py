@@ -64,7 +64,7 @@ def _block(columns: list[Column], sides: list[str], gutter: int, colour: bool) -
     paint = _coloured if colour else _shaded
     for row, side in enumerate(sides):
         line = "".join(paint(float(column.shares[row]), column.width) for column in columns)
-        yield f"{' ' * (gutter - cells(side))}{_steady(side)} {line}{RESET if colour else ''}".rstrip()
+        yield f"{' ' * (gutter - cells(side))}{steady(side)} {line}{RESET if colour else ''}".rstrip()
 
 
 def _shaded(share: float, width: int) -> str:
@@ -79,10 +79,10 @@ def _coloured(share: float, width: int) -> str:
 
 def _centred(label: str, width: int) -> str:
     left = (width - 1 - cells(label)) // 2
-    return f"{' ' * left}{_steady(label)}{' ' * (width - left - cells(label))}"
+    return f"{' ' * left}{steady(label)}{' ' * (width - left - cells(label))}"
 
 
-def _steady(label: str) -> str:
+def steady(label: str) -> str:
     return f"{label}{LEFT_TO_RIGHT}" if leftwards(label) else label
 
 

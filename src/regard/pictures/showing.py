@@ -1,0 +1,45 @@
+"""Pictures shown where one works: in a notebook as SVG, in a terminal as characters."""
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from regard.pictures.labels import cut
+from regard.pictures.listing import listing
+from regard.pictures.panel import Panel
+from regard.pictures.saving import draw_svg
+from regard.pictures.sheet import known
+from regard.pictures.terminal import heat_map
+from regard.pictures.window import heading
+
+
+def show(panels: Sequence[Panel], *, kind: str = "map") -> None:
+    """Display in a notebook, print in a terminal."""
+    known(kind)
+    if _in_notebook():
+        display = import_module("IPython.display")
+        display.display(display.HTML(draw_svg(panels, kind=kind)))
+    else:
+        colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+        print(draw_text(panels, kind=kind, colour=colour))
+
+
+def draw_text(panels: Sequence[Panel], *, kind: str = "map", width: int = 80, colour: bool = False) -> str:
+    """All panels as text, one below the other."""
+    return "\n\n".join(_text(panel, known(kind), width, colour) for panel in panels)
+
+
+def _text(panel: Panel, kind: str, width: int, colour: bool) -> str:
+    drawn = (
+        listing(panel.weights, panel.rows, panel.columns, width=width)
+        if kind == "lines"
+        else heat_map(panel.weights, panel.rows, panel.columns, width=width, colour=colour)
+    )
+    return f"{cut(heading(panel.title), width)}\n\n{drawn}" if panel.title else drawn
+
+
+def _in_notebook() -> bool:
+    """Whether what runs this code is a notebook's kernel; IPython in a terminal has none."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return hasattr(shell, "kernel")

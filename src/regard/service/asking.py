@@ -1,0 +1,107 @@
+"""What can be asked of a run, each for a whole batch at once: answers, given answers read again, next symbols."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, cast
+
+from regard.answering import Answerer
+from regard.data.readers import Example
+from regard.errors import DataError, RegardError
+from regard.service.metrics import Metrics
+from regard.service.models import Models
+from regard.service.refusal import Refused
+from regard.tasks.request import longest_answers
+
+
+class Key(NamedTuple):
+    """Items with equal keys may share a batch."""
+
+    model: str
+    kind: str  # of KINDS
+    options: tuple[tuple[str, Any], ...] = ()  # of the search
+
+
+class Item(NamedTuple):
+    source: str
+    features: str = ""
+    target: str | tuple[str, ...] = ""  # a given answer, or the beginning of one; symbols or text
+    most: int = 0  # next symbols
+
+
+class Asker:
+    """Answers a batch; an item that cannot be answered gets the reason instead, and the others their answers."""
+
+    def __init__(self, models: Models, metrics: Metrics):
+        self._models, self._metrics = models, metrics
+
+    def __call__(self, key: Key, items: Sequence[Item]) -> list[Any]:
+        run = self._models[key.model].run
+        read = [_attempt(run, item) for item in items]
+        asked = [(item, one) for item, one in zip(items, read, strict=True) if isinstance(one, Example)]
+        found = iter(KINDS[key.kind](run, asked, dict(key.options)) if asked else [])
+        outcomes = [next(found) if isinstance(one, Example) else one for one in read]
+        self._count(key.model, outcomes)
+        return outcomes
+
+    def _count(self, model: str, outcomes: Sequence[Any]) -> None:
+        answers = [one for one in outcomes if hasattr(one, "source_tokens")]
+        self._metrics.symbols.add(sum(len(one.source_tokens) for one in answers), model=model, side="source")
+        self._metrics.symbols.add(sum(len(one.output_tokens) for one in answers), model=model, side="output")
+
+
+Asked = Sequence[tuple[Item, Example]]
+
+
+def predict(run: Answerer, asked: Asked, options: dict[str, Any]) -> list[Any]:
+    return list(run.answer([example for _, example in asked], **options))
+
+
+def force(run: Answerer, asked: Asked, options: dict[str, Any]) -> list[Any]:
+    return list(run.force_examples([example for _, example in asked]))
+
+
+def choices(run: Answerer, asked: Asked, options: dict[str, Any]) -> list[Any]:
+    return [_choices(run, item) for item, _ in asked]
+
+
+def _choices(run: Answerer, item: Item) -> Any:
+    try:
+        return run.choices(_text(item), item.target, item.most)
+    except RegardError as error:
+        return error
+
+
+KINDS: dict[str, Callable[[Answerer, Asked, dict[str, Any]], list[Any]]] = {
+    "predict": predict,
+    "force": force,
+    "choices": choices,
+}
+
+
+def _attempt(run: Answerer, item: Item) -> Example | Exception:
+    try:
+        return _example(run, item)
+    except (RegardError, Refused) as error:
+        return error
+
+
+def _example(run: Answerer, item: Item) -> Example:
+    """The pair that an item is about, if it is none of the wrong kind and not too long."""
+    if item.features and not run.codec.features:
+        raise DataError("this model reads no features: leave them out")
+    example = run.example(_text(item), "the source")
+    target = run.codec.target_symbols(item.target)
+    symbols, longest = run.codec.source_symbols(example), run.recipe.data.longest
+    _refuse_long("source", len(symbols), longest)
+    _refuse_long("target", len(target), max(longest, *longest_answers([[0] * longest], run.recipe.search)))
+    return replace(example, target=cast(str, target))  # the codec takes symbols for what they are
+
+
+def _text(item: Item) -> str:
+    return f"{item.source}\t{item.features}" if item.features else item.source
+
+
+def _refuse_long(side: str, length: int, most: int) -> None:
+    if length > most:
+        message = f"the {side} has {length:,} symbols, this model reads at most {most:,}"
+        raise Refused(413, message, "shorten or split it")

@@ -1,0 +1,30 @@
+"""How much one request may ask, and how much may wait at once."""
+
+from typing import NamedTuple
+
+from regard.errors import UsageError
+
+
+class Limits(NamedTuple):
+    """Every limit of the service; `regard serve` has an option for each."""
+
+    body: int = 1_000_000  # bytes of a request
+    sources: int = 256  # of a request
+    characters: int = 10_000  # of a source or a target
+    beam: int = 32
+    nbest: int = 32
+    seconds: float = 30.0  # from the end of a request to its answer
+    upload: float = 10.0  # seconds from the head of a request to its end
+    queue: int = 1024  # sources waiting for the worker, and requests in hand
+    batch: int = 64  # sources answered at once
+    wait: float = 0.003  # seconds that a source waits for others to be answered with
+
+    def check(self) -> "Limits":
+        for name, value in self._asdict().items():
+            if not (value > 0 or (name == "wait" and value == 0)):  # false also for a value that is no number
+                raise UsageError(f"--{name} {value} came; it must be more than 0")
+        if self.queue < self.sources:
+            raise UsageError(
+                f"--queue {self.queue} has no room for one request of --sources {self.sources}: make it larger"
+            )
+        return self

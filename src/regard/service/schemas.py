@@ -1,0 +1,149 @@
+"""What comes and goes over HTTP, checked by pydantic; the OpenAPI description is made of these."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+LONG = 1_000_000  # characters; what the service takes is in its limits, and the description says so
+Text = Annotated[str, Field(max_length=LONG, examples=["attention"])]
+Symbol = Annotated[str, Field(min_length=1, max_length=1000)]
+Symbols = Annotated[list[Symbol], Field(max_length=10_000, examples=[["AH", "T"]])]
+Penalty = Annotated[float, Field(ge=-100, le=100, allow_inf_nan=False)]
+
+
+class _Asked(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    model: str | None = Field(None, description="Name of a model; the first by default.", max_length=1000)
+    features: str = Field("", description="For models that read them.", max_length=10_000, examples=["V;PST;3;SG"])
+
+
+class Predict(_Asked):
+    """One source, or several; and how to look for their answers."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"source": "attention", "beam": 5, "nbest": 3}],
+            "oneOf": [{"required": ["source"]}, {"required": ["sources"]}],
+        }
+    )
+
+    source: Text | None = Field(None, description="What to answer.")
+    sources: list[Text] | None = Field(None, description="Instead of `source`: several.", min_length=1)
+    beam: int | None = Field(None, ge=1, le=1000, description="Hypotheses kept side by side; 1 is greedy.")
+    nbest: int = Field(0, ge=0, le=1000, description="Answers to each source, best first; 0: only the best.")
+    prefix: Symbols | Text = Field("", description="Every answer begins with these symbols, or with this text.")
+    length_penalty: Penalty | None = Field(None, description="score = log p / length^this")
+    coverage_penalty: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)] | None = Field(
+        None, description="Weight of unread source places in the score."
+    )
+    no_repeat: int | None = Field(None, ge=0, le=1000, description="Never write the same n symbols twice.")
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> "Predict":
+        if (self.source is None) == (self.sources is None):
+            raise ValueError("give either source or sources")
+        return self
+
+    @property
+    def texts(self) -> list[str]:
+        return [self.source] if self.source is not None else list(self.sources or [])
+
+
+class Force(_Asked):
+    """A source and a given answer to it."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"source": "cat", "target": "K AE1 T"}]})
+
+    source: Text
+    target: Symbols | Text = Field(description="A text, or its symbols.")
+
+
+class Choices(_Asked):
+    """A source, and how its answer begins."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"source": "cat", "prefix": ["K"], "count": 5}]})
+
+    source: Text
+    prefix: Symbols | Text = Field("", description="The answer so far.")
+    count: int = Field(10, ge=1, le=50, description="How many.")
+
+
+class Picture(Force):
+    """A source and an answer, to be drawn."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"source": "cat", "target": ["K", "AE1", "T"], "format": "svg"}]}
+    )
+
+    format: Literal["svg", "png", "pdf", "html", "json"] = "svg"
+    kind: Literal["map", "lines"] = Field("map", description="A heat map, or lines between the two sides.")
+
+
+class Answer(BaseModel):
+    """attention[t][j] is the weight of source token j when output token t was written; null without attention."""
+
+    source: str
+    output: str
+    score: float
+    log_probability: float
+    source_tokens: list[str]
+    output_tokens: list[str]
+    attention: list[list[float]] | None
+    finished: bool = Field(True, description="False: it reached the length limit. Absent otherwise.")
+    unknown: list[str] = Field([], description="Source symbols never seen in training. Absent when there are none.")
+    nbest: list["Answer"] = Field([], description="Best first, when asked for.")
+
+
+class Answers(BaseModel):
+    model: str
+    predictions: list[Answer]
+
+
+class NextSymbol(BaseModel):
+    symbol: str = Field(description="Empty: the end of the answer.")
+    probability: float
+
+
+class NextSymbols(BaseModel):
+    model: str
+    choices: list[NextSymbol]
+
+
+class ModelCard(BaseModel):
+    name: str
+    task: str
+    weights: int | None = Field(description="How many numbers were learnt; null for an exported run.")
+    features: bool = Field(description="Whether it reads features beside the source.")
+    attends: bool = Field(description="Whether its answers have attention.")
+    longest: int = Field(description="The longest source it reads, in symbols.")
+    exported: bool
+
+
+class ModelCards(BaseModel):
+    models: list[ModelCard]
+
+
+class Health(BaseModel):
+    status: Literal["ok"]
+    version: str
+    models: int
+    waiting: int = Field(description="Sources that wait for an answer.")
+
+
+class Problem(BaseModel):
+    message: str
+    fix: str = Field("", description="What would help. Absent when unknown.")
+    request_id: str
+
+
+class Problems(BaseModel):
+    error: Problem
+
+
+def written(prediction: Any) -> dict[str, Any]:
+    """A prediction as an `Answer`."""
+    content: dict[str, Any] = {**prediction.to_dict(), "log_probability": prediction.log_probability}
+    if prediction.nbest:
+        content["nbest"] = [written(one) for one in prediction.nbest]
+    return content

@@ -1,0 +1,143 @@
+"""The saved page in a real browser."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Page
+
+from regard.pictures import Panel, save
+from tests.service.browser import browsing
+
+HOSTILE = "</script><img/src=x/onerror=alert(1)>"
+WEIGHTS = np.array([[0.7, 0.2, 0.1], [0.05, 0.9, 0.05]], dtype=np.float32)
+PANELS = [
+    Panel(WEIGHTS, ["K", HOSTILE], ["c", "a", "t"], "cat", frozenset({(1, 2)})),
+    Panel(WEIGHTS.T, ["یہ", "کتاب", "ہے"], ["it", "book"], "یہ کتاب ہے"),
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with browsing() as found:
+        yield found
+
+
+@pytest.fixture
+def page(browser: Browser, tmp_path: Path) -> Iterator[Page]:
+    """Opened from disk; it must neither ask the network for anything nor complain."""
+    save(PANELS, tmp_path / "x.html")
+    wrong: list[str] = []
+    with browser.new_context(offline=True) as context:
+        page = context.new_page()
+        page.on("console", lambda message: wrong.append(message.text))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("request", lambda request: None if request.url.startswith("file:") else wrong.append(request.url))
+        page.goto((tmp_path / "x.html").as_uri())
+        yield page
+    assert wrong == []
+
+
+def labels(page: Page, side: str, viewer: int = 0) -> list[str]:
+    return page.locator(".regard-viewer").nth(viewer).locator(f".label[data-side={side}]").all_text_contents()
+
+
+def reading(page: Page) -> str:
+    return page.locator(".regard-reading").first.inner_text()
+
+
+def opacity(page: Page, row: int, column: int) -> float:
+    cell = page.locator(".regard-viewer").first.locator(f".cell[data-row='{row}'][data-column='{column}']")
+    return float(cell.get_attribute("fill-opacity") or "nan")
+
+
+def test_symbols_and_weights_are_those_of_the_panel(page: Page) -> None:
+    assert labels(page, "row") == ["K", HOSTILE]
+    assert labels(page, "column") == ["c", "a", "t"]
+    assert page.locator("img").count() == 0
+    for row, column in np.ndindex(2, 3):
+        assert opacity(page, row, column) == pytest.approx(WEIGHTS[row, column] / 0.9, abs=1e-3)
+    assert page.locator("rect.mark").count() == 1
+
+
+def test_pointing_at_a_symbol_reads_its_row_or_column(page: Page) -> None:
+    page.locator(".label[data-side=row]").first.hover()
+    assert reading(page) == "K ← c 0.700, a 0.200, t 0.100"
+    page.locator(".label[data-side=column]").nth(1).hover()
+    assert reading(page) == f"a → {HOSTILE} 0.900, K 0.200"
+    page.locator(".cell[data-row='1'][data-column='0']").first.hover()
+    assert reading(page) == f"{HOSTILE} ← c 0.050"
+    page.mouse.move(0, 0)
+    assert reading(page).startswith("Largest weight 0.900")
+
+
+def test_lines_and_threshold(page: Page) -> None:
+    ribbons = page.locator(".regard-viewer").first.locator(".ribbon:not(.mark)")
+    page.check("input[value=lines]")
+    assert ribbons.count() == (WEIGHTS >= 0.09).sum() == 4
+    page.locator("input[type=range]").fill("0.5")
+    assert ribbons.count() == 2
+    assert page.locator("output").inner_text() == "0.50"
+    page.check("input[value=map]")
+    assert page.locator(".regard-viewer").first.locator(".cell").count() == 2
+    page.locator("input[type=range]").fill("0")
+    assert page.locator(".regard-viewer").first.locator(".cell").count() == 6
+
+
+def test_the_keyboard_does_all_of_it(page: Page) -> None:
+    page.evaluate("document.addEventListener('regard:row', (event) => { window.heard = event.detail.row })")
+    page.keyboard.press("Tab")  # map or lines
+    page.keyboard.press("ArrowRight")
+    assert page.is_checked("input[value=lines]")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Tab")  # the threshold
+    page.keyboard.press("Tab")  # the source of the first panel: one stop, however many symbols
+    assert reading(page).startswith("c → K 0.700")
+    page.keyboard.press("ArrowRight")
+    assert reading(page).startswith("a → ")
+    page.keyboard.press("Tab")
+    page.keyboard.press("End")
+    assert reading(page).startswith(HOSTILE)
+    page.keyboard.press("Enter")
+    assert page.evaluate("window.heard") == 1
+
+
+def test_right_to_left_sentences_begin_on_the_right(page: Page) -> None:
+    page.check("input[value=lines]")
+    places = [
+        page.locator(".regard-viewer").nth(1).locator(".label[data-side=row]").nth(number).bounding_box()
+        for number in range(3)
+    ]
+    across = [place["x"] for place in places if place]
+    assert across == sorted(across, reverse=True)
+
+
+def test_dark_where_asked_for(page: Page) -> None:
+    ground = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(ground)
+    page.emulate_media(color_scheme="dark")
+    assert page.evaluate(ground) != light
+
+
+def test_a_phone_scrolls_the_drawing_not_the_page(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 700})
+    for kind in ("lines", "map"):
+        page.check(f"input[value={kind}]")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_two_hundred_symbols_keep_their_labels_in_sight(browser: Browser, tmp_path: Path) -> None:
+    names = [f"w{number}" for number in range(200)]
+    save([Panel(np.eye(200), names, names, "large")], tmp_path / "x.html")
+    with browser.new_context(viewport={"width": 900, "height": 700}) as context:
+        page = context.new_page()
+        page.goto((tmp_path / "x.html").as_uri())
+        page.evaluate("document.querySelector('.regard-stage').scrollTo(2000, 2500)")
+        stage = page.locator(".regard-stage").bounding_box()
+        heads, sides = (page.locator(f".regard-{name}").bounding_box() for name in ("heads", "sides"))
+        assert stage
+        assert heads
+        assert sides
+        assert heads["y"] == pytest.approx(stage["y"], abs=1)
+        assert sides["x"] == pytest.approx(stage["x"], abs=1)
