@@ -4,6 +4,7 @@ import click
 
 from regard import __version__
 from regard.cli.align import align
+from regard.cli.audit import audit
 from regard.cli.bench import bench
 from regard.cli.data import data
 from regard.cli.demo import demo
@@ -15,7 +16,7 @@ from regard.cli.serve import serve
 from regard.cli.show import show
 from regard.cli.train import train
 
-COMMANDS = (train, predict, show, evaluate, align, export, serve, bench, recipes, data, demo)
+COMMANDS = (train, predict, evaluate, show, serve, align, audit, export, bench, recipes, data, demo)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
