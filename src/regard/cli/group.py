@@ -4,6 +4,7 @@ import click
 
 from regard import __version__
 from regard.cli.bench import bench
+from regard.cli.compare import compare
 from regard.cli.data import data
 from regard.cli.demo import demo
 from regard.cli.evaluate import evaluate
@@ -12,7 +13,7 @@ from regard.cli.predict import predict
 from regard.cli.recipes import recipes
 from regard.cli.train import train
 
-COMMANDS = (train, predict, evaluate, export, bench, recipes, data, demo)
+COMMANDS = (train, predict, evaluate, compare, export, bench, recipes, data, demo)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
