@@ -1,0 +1,95 @@
+"""A drawing as SVG: one file that any browser opens, with every weight under the pointer."""
+
+from xml.sax.saxutils import escape, quoteattr
+
+from regard.pictures.drawing import INKS, Box, Drawing, Ribbon, Shape, Words
+from regard.pictures.labels import leftwards
+
+FONTS = 'system-ui, "Noto Sans", sans-serif'
+
+
+def draw(drawing: Drawing, numbers: str = "") -> str:
+    """`numbers` are kept in the file, where `regard.pictures.read` finds them. No ids: many fit into one page."""
+    width, height = f"{drawing.width:.0f}", f"{drawing.height:.0f}"
+    name = drawing.name or "attention weights"
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="regard-map" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}" role="img" aria-label={quoteattr(name)}>',
+        f"<title>{escape(name)}</title>\n<style>{STYLE}</style>",
+        *([f"<metadata>{escape(numbers)}</metadata>"] if numbers else []),
+        *map(_element, drawing.shapes),
+        "</svg>",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _style() -> str:
+    """The picture brings its own paper, so it is legible on any page, and turns dark where readers asked for it."""
+    light = [_rules(name, ink.light) for name, ink in INKS.items()]
+    dark = [_rules(name, ink.dark) for name, ink in INKS.items()]
+    return "\n".join(
+        [
+            f".regard-map {{ font-family: {FONTS}; max-width: 100%; height: auto }}",
+            *light,
+            ".regard-map .mark { fill: none; stroke-width: 2 } .regard-map .ribbon { fill: none }",
+            ".regard-map .cell:hover { stroke: #e07a1f; stroke-width: 2 }",
+            ".regard-map .ribbon:hover { stroke: #e07a1f; stroke-opacity: 1 }",
+            "@media (prefers-color-scheme: dark) {",
+            *dark,
+            "}",
+        ]
+    )
+
+
+def _rules(name: str, colour: str) -> str:
+    if name == "mark":
+        return f".regard-map .mark {{ stroke: {colour} }}"
+    strokes = f" .regard-map .ribbon.{name} {{ stroke: {colour} }}" if name == "w" else ""
+    return f".regard-map .{name}:not(.ribbon) {{ fill: {colour} }}{strokes}"
+
+
+STYLE = _style()
+
+
+def _element(shape: Shape) -> str:
+    if isinstance(shape, Box):
+        return _box(shape)
+    return _ribbon(shape) if isinstance(shape, Ribbon) else _words(shape)
+
+
+def _box(box: Box) -> str:
+    place = f'x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:g}" height="{box.height:g}"'
+    opacity = "" if box.opacity == 1 and box.kind != "cell" else f' fill-opacity="{box.opacity:.3f}"'
+    corner = ' rx="8"' if box.ink == "paper" else ""
+    return f'<rect class="{_classes(box.ink, box.kind)}" {place}{opacity}{corner}{_about("rect", box.about)}'
+
+
+def _ribbon(ribbon: Ribbon) -> str:
+    (x1, y1), (x2, y2) = ribbon.bends()
+    way = f"M{ribbon.x:.1f} {ribbon.y:.1f} C{x1:.1f} {y1:.1f} {x2:.1f} {y2:.1f} {ribbon.to_x:.1f} {ribbon.to_y:.1f}"
+    stroke = f'stroke-width="{ribbon.thickness:.2f}" stroke-opacity="{ribbon.opacity:.3f}"'
+    return f'<path class="{ribbon.ink} ribbon" d="{way}" {stroke}{_about("path", ribbon.about)}'
+
+
+def _words(words: Words) -> str:
+    """Start and end change places in right-to-left text."""
+    backwards = leftwards(words.text)
+    start, end = ("end", "start") if backwards else ("start", "end")
+    anchor = {"left": start, "middle": "middle", "right": end}[words.edge]
+    attributes = [
+        f'class="{_classes(words.ink, words.kind)}" x="{words.x:.1f}" y="{words.y:.1f}" text-anchor="{anchor}"',
+        'direction="rtl"' if backwards else "",
+        f'font-size="{words.size:.1f}"',
+        'font-weight="600"' if words.bold else "",
+        f'transform="rotate({-words.turn:g} {words.x:.1f} {words.y:.1f})"' if words.turn else "",
+    ]
+    about = f"<title>{escape(words.about)}</title>" if words.about else ""
+    return f"<text {' '.join(filter(None, attributes))}>{escape(words.text)}{about}</text>"
+
+
+def _classes(ink: str, kind: str) -> str:
+    return ink if kind in ("", ink) else f"{ink} {kind}"
+
+
+def _about(tag: str, about: str) -> str:
+    return f"><title>{escape(about)}</title></{tag}>" if about else "/>"

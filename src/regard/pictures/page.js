@@ -1,0 +1,52 @@
+// The bar above the panels of a saved page: map or lines, and the threshold, for all panels together.
+(function () {
+  "use strict";
+
+  const { panels } = JSON.parse(document.getElementById("regard-panels").textContent);
+  const top = Math.max(0, ...panels.flatMap((panel) => panel.weights.flat()));
+  const usual = { map: 0, lines: Math.round(top * 10) / 100 };
+  let kind = document.body.dataset.kind;
+  let chosen = null; // the threshold, once somebody has moved it
+
+  const bar = document.createElement("div");
+  bar.className = "regard-bar";
+  bar.innerHTML = `
+    <fieldset><legend>Show</legend>
+      <label><input type="radio" name="kind" value="map"> map</label>
+      <label><input type="radio" name="kind" value="lines"> lines</label>
+    </fieldset>
+    <label class="regard-threshold">Leave out weights below
+      <input type="range" min="0" max="1" step="0.01"> <output></output>
+    </label>`;
+  const slider = bar.querySelector("input[type=range]");
+  const shown = bar.querySelector("output");
+  const sheet = document.createElement("main");
+  sheet.className = "regard-sheet";
+  document.body.append(bar, sheet);
+
+  const options = () => ({ kind, threshold: chosen ?? usual[kind] });
+  const viewers = panels.map((panel) => {
+    const figure = document.createElement("figure");
+    const caption = document.createElement("figcaption");
+    const place = document.createElement("div");
+    caption.textContent = panel.title;
+    caption.dir = "auto";
+    figure.append(caption, place);
+    sheet.append(figure);
+    return window.regardViewer(place, panel, options());
+  });
+
+  function refresh() {
+    bar.querySelector(`input[value=${kind}]`).checked = true;
+    slider.value = options().threshold;
+    shown.textContent = options().threshold.toFixed(2);
+  }
+
+  bar.addEventListener("input", (event) => {
+    if (event.target === slider) chosen = Number(slider.value);
+    else kind = event.target.value;
+    refresh();
+    for (const viewer of viewers) viewer.update(options());
+  });
+  refresh();
+})();

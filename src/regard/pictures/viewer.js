@@ -1,0 +1,394 @@
+// Attention one can point at: a heat map or alignment lines of one panel, drawn into a container.
+//
+//   regardViewer(container, panel, options) -> {update(options)}
+//   panel   {title, rows, columns, weights, marked: [[t, j], …]}   rows are output symbols, columns source symbols
+//   options {kind: "map" | "lines", threshold: 0 … 1}              weights below the threshold are not drawn
+//
+// Pointing at or focusing a symbol shows its row or column; arrow keys walk along a side. A click or Enter on an output
+// symbol sends the bubbling event "regard:row" with detail {row}. No dependencies, no inline styles, no network.
+(function () {
+  "use strict";
+
+  const SVG = "http://www.w3.org/2000/svg";
+  const LEAST = 0.1; // share of the largest weight below which lines are left out, unless a threshold is given
+  const INVISIBLE = 0.004; // share below which a cell has the colour of the ground
+  const THICKEST = 9;
+  const FAMILY = 'system-ui, "Noto Sans", sans-serif';
+  const ruler = document.createElement("canvas").getContext("2d");
+
+  window.regardViewer = function (container, panel, options) {
+    const view = {
+      panel,
+      options: { kind: "map", threshold: null, ...options },
+      rows: panel.rows.map(printable),
+      columns: panel.columns.map(printable),
+      top: Math.max(0, ...panel.weights.map((row) => Math.max(0, ...row))),
+      marked: panel.marked || [],
+    };
+    view.root = html("div", "regard-viewer");
+    view.stage = html("div", "regard-stage");
+    view.reading = html("p", "regard-reading");
+    view.reading.setAttribute("role", "status");
+    view.root.append(view.stage, view.reading);
+    container.replaceChildren(view.root);
+    listen(view);
+    draw(view);
+    let width = view.stage.clientWidth;
+    new ResizeObserver(() => {
+      const changed = Math.abs(view.stage.clientWidth - width) > 1;
+      width = view.stage.clientWidth;
+      if (changed && view.options.kind === "lines") draw(view);
+    }).observe(view.stage);
+    return {
+      update(changes) {
+        Object.assign(view.options, changes);
+        draw(view);
+      },
+    };
+  };
+
+  // What every kind of drawing gives: view.sides and view.heads (the labels), and light(place), which highlights.
+  function draw(view) {
+    view.least = view.options.threshold ?? (view.options.kind === "lines" ? view.top * LEAST : 0);
+    view.sides = [];
+    view.heads = [];
+    view.light = () => {};
+    view.stage.replaceChildren();
+    (view.options.kind === "lines" ? drawLines : drawMap)(view);
+    for (const labels of [view.sides, view.heads]) if (labels.length) labels[0].setAttribute("tabindex", "0");
+    show(view, null);
+  }
+
+  // ---- the heat map: four parts, of which the labels stay in sight when a large map is scrolled ----
+
+  function drawMap(view) {
+    const { rows, columns } = view;
+    const cell = clamp(Math.round(560 / Math.max(rows.length, columns.length, 1)), 18, 34);
+    const size = Math.min(14, cell * 0.74);
+    const across = columns.map((text) => measure(text, size));
+    const leaning = Math.max(0, ...across) > cell - 2;
+    const reach = leaning ? Math.max(0, ...across) * 0.71 : 0;
+    const left = Math.max(46, ...rows.map((text) => measure(text, size))) + 16;
+    const above = reach + size + 12;
+    const width = Math.max(columns.length * cell + (leaning ? reach : 0) + 8, 60);
+    const height = Math.max(rows.length * cell, 1) + 4;
+
+    const grid = html("div", "regard-grid");
+    const corner = canvas(left, above, "regard-corner");
+    corner.append(words(left - 8, above - 8, "output ↓  source →", 10, "faint end"));
+    const heads = canvas(width, above, "regard-heads");
+    columns.forEach((text, j) => {
+      const label = leaning
+        ? words((j + 0.5) * cell + size * 0.25, above - 8 + size * 0.1, text, size, "label", -45)
+        : words((j + 0.5) * cell, above - 8, text, size, "label middle");
+      view.heads.push(named(view, label, "column", j));
+      heads.append(label);
+    });
+    const sides = canvas(left, height, "regard-sides");
+    rows.forEach((text, t) => {
+      const label = words(left - 8, (t + 0.5) * cell + size * 0.35, text, size, "label end");
+      view.sides.push(named(view, label, "row", t));
+      sides.append(label);
+    });
+    const body = canvas(width, height, "regard-body");
+    cells(view, body, cell);
+    const rowBand = box(0, 0, columns.length * cell, cell, "band");
+    const columnBand = box(0, 0, cell, rows.length * cell, "band");
+    body.append(rowBand, columnBand);
+    grid.append(corner, heads, sides, body);
+    view.stage.append(grid);
+
+    body.addEventListener("pointermove", (event) => {
+      const frame = body.getBoundingClientRect();
+      const row = Math.floor((event.clientY - frame.top) / cell);
+      const column = Math.floor((event.clientX - frame.left) / cell);
+      show(view, row < rows.length && column < columns.length && row >= 0 && column >= 0 ? { row, column } : null);
+    });
+    body.addEventListener("pointerleave", () => show(view, focused(view)));
+    view.light = (place) => {
+      rowBand.classList.toggle("on", place !== null && place.row !== undefined);
+      columnBand.classList.toggle("on", place !== null && place.column !== undefined);
+      if (place && place.row !== undefined) rowBand.setAttribute("y", place.row * cell);
+      if (place && place.column !== undefined) columnBand.setAttribute("x", place.column * cell);
+    };
+  }
+
+  function cells(view, body, cell) {
+    body.append(box(0, 0, view.columns.length * cell, view.rows.length * cell, "ground"));
+    view.panel.weights.forEach((row, t) =>
+      row.forEach((weight, j) => {
+        if (weight < view.least || weight <= view.top * INVISIBLE) return;
+        const one = box(j * cell + 0.5, t * cell + 0.5, cell - 1, cell - 1, "cell");
+        one.setAttribute("fill-opacity", (weight / view.top).toFixed(3));
+        one.dataset.row = t;
+        one.dataset.column = j;
+        body.append(one);
+      }),
+    );
+    for (const [t, j] of view.marked) body.append(box(j * cell + 1, t * cell + 1, cell - 2, cell - 2, "mark"));
+  }
+
+  // ---- alignment lines: lying sentences while they fit, standing ones when they do not ----
+
+  function drawLines(view) {
+    const size = 15;
+    const lengths = (labels) => labels.map((text) => Math.max(measure(text, size), 8) + 14);
+    const source = lengths(view.columns);
+    const output = lengths(view.rows);
+    const longest = Math.max(sum(source), sum(output));
+    const room = (view.stage.clientWidth || 900) - 4;
+    const lying = longest <= room;
+    const plan = lying ? lay(view, source, output, Math.max(longest, 120), size) : stand(view, source, output, room);
+    const picture = canvas(plan.width, plan.height, "regard-body regard-lines");
+    const ribbons = [];
+    const heaviest = [];
+    view.panel.weights.forEach((row, t) =>
+      row.forEach((weight, j) => {
+        if (weight > 0 && weight >= view.least) heaviest.push([weight, t, j]);
+      }),
+    );
+    heaviest.sort((one, other) => one[0] - other[0]);
+    for (const [weight, t, j] of heaviest) {
+      const share = weight / view.top;
+      const one = ribbon(plan.source[j], plan.output[t], plan, lying, "ribbon");
+      one.setAttribute("stroke-width", Math.max(share * THICKEST, 0.6).toFixed(2));
+      one.setAttribute("stroke-opacity", (0.25 + 0.6 * share).toFixed(3));
+      one.dataset.row = t;
+      one.dataset.column = j;
+      ribbons.push(one);
+    }
+    const marks = view.marked.map(([t, j]) => ribbon(plan.source[j], plan.output[t], plan, lying, "ribbon mark"));
+    picture.append(...ribbons, ...marks);
+    label(view, picture, view.columns, plan.source, "column", view.heads, lying ? "middle" : "end", size);
+    label(view, picture, view.rows, plan.output, "row", view.sides, lying ? "middle" : "", size);
+    view.stage.append(picture);
+    picture.addEventListener("pointerover", (event) => {
+      const { row, column } = event.target.dataset;
+      if (event.target.classList.contains("ribbon") && row !== undefined) {
+        show(view, { row: Number(row), column: Number(column) });
+      }
+    });
+    picture.addEventListener("pointerleave", () => show(view, focused(view)));
+    view.light = (place) => {
+      picture.classList.toggle("lit", place !== null);
+      for (const one of ribbons) one.classList.toggle("on", place !== null && meets(one.dataset, place));
+    };
+  }
+
+  function lay(view, source, output, width, size) {
+    return {
+      width: width + 4,
+      height: 190,
+      source: line(view.columns, source, width, 22),
+      output: line(view.rows, output, width, 176),
+      from: [0, 9],
+      to: [0, -size - 2],
+    };
+  }
+
+  // A sentence is read in its own direction: one whose first letter is Arabic or Hebrew begins on the right.
+  function line(labels, lengths, width, y) {
+    const backwards = leftwards(labels.join(" "));
+    let x = (width - sum(lengths)) / 2;
+    return lengths.map((length) => {
+      const place = { x: backwards ? width - x - length / 2 : x + length / 2, y };
+      x += length;
+      return place;
+    });
+  }
+
+  function stand(view, source, output, room) {
+    const step = 24;
+    const tall = Math.max(source.length, output.length) * step;
+    const left = Math.max(...source);
+    const right = Math.max(...output);
+    const between = Math.max(room - left - right, 140);
+    const column = (count, x) => Array.from({ length: count }, (_, k) => ({ x, y: ((k + 0.5) * tall) / count + 5 }));
+    return {
+      width: left + Math.min(between, 320) + right,
+      height: tall + 6,
+      source: column(source.length, left),
+      output: column(output.length, left + Math.min(between, 320)),
+      from: [6, -5],
+      to: [-6, -5],
+    };
+  }
+
+  function ribbon(source, output, plan, lying, kind) {
+    const [x, y] = [source.x + plan.from[0], source.y + plan.from[1]];
+    const [u, v] = [output.x + plan.to[0], output.y + plan.to[1]];
+    const bend = lying ? `${x} ${(y + v) / 2} ${u} ${(y + v) / 2}` : `${(x + u) / 2} ${y} ${(x + u) / 2} ${v}`;
+    return svg("path", { class: kind, d: `M${x} ${y} C${bend} ${u} ${v}` });
+  }
+
+  function label(view, picture, texts, places, side, labels, edge, size) {
+    texts.forEach((text, number) => {
+      const one = words(places[number].x, places[number].y, text, size, `label ${edge}`);
+      labels.push(named(view, one, side, number));
+      picture.append(one);
+    });
+  }
+
+  // ---- pointing, focusing, reading ----
+
+  function listen(view) {
+    const place = (target) => {
+      const one = target instanceof Element ? target.closest(".label") : null;
+      return one && { [one.dataset.side]: Number(one.dataset.number) };
+    };
+    view.stage.addEventListener("pointerover", (event) => place(event.target) && show(view, place(event.target)));
+    view.stage.addEventListener("pointerout", (event) => place(event.target) && show(view, focused(view)));
+    view.stage.addEventListener("focusin", (event) => place(event.target) && show(view, place(event.target)));
+    view.stage.addEventListener("focusout", () => show(view, null));
+    view.stage.addEventListener("click", (event) => choose(view, place(event.target)));
+    view.stage.addEventListener("keydown", (event) => {
+      const here = place(event.target);
+      if (!here) return;
+      if (event.key === "Enter" || event.key === " ") choose(view, here);
+      else if (!walk(view, here, event.key)) return;
+      event.preventDefault();
+    });
+  }
+
+  function choose(view, place) {
+    if (place && place.row !== undefined) {
+      view.root.dispatchEvent(new CustomEvent("regard:row", { bubbles: true, detail: { row: place.row } }));
+    }
+  }
+
+  function walk(view, here, key) {
+    const labels = here.row !== undefined ? view.sides : view.heads;
+    const now = here.row ?? here.column;
+    const ways = { ArrowDown: now + 1, ArrowRight: now + 1, ArrowUp: now - 1, ArrowLeft: now - 1 };
+    const next = { ...ways, Home: 0, End: labels.length - 1 }[key];
+    if (next === undefined) return false;
+    const target = labels[clamp(next, 0, labels.length - 1)];
+    for (const one of labels) one.setAttribute("tabindex", one === target ? "0" : "-1");
+    target.focus();
+    return true;
+  }
+
+  function focused(view) {
+    const one = document.activeElement;
+    return one && view.stage.contains(one) && one.dataset.side ? { [one.dataset.side]: Number(one.dataset.number) } : null;
+  }
+
+  function show(view, place) {
+    view.light(place);
+    const weight = (t, j) => view.panel.weights[t][j];
+    const strong = (value) => value >= Math.max(view.top * 0.1, 1e-9);
+    view.heads.forEach((one, j) => {
+      one.classList.toggle("on", place !== null && (place.column === j || lit(place.row, (t) => strong(weight(t, j)))));
+      one.classList.toggle("dim", place !== null && place.column !== j && !lit(place.row, (t) => strong(weight(t, j))));
+    });
+    view.sides.forEach((one, t) => {
+      one.classList.toggle("on", place !== null && (place.row === t || lit(place.column, (j) => strong(weight(t, j)))));
+      one.classList.toggle("dim", place !== null && place.row !== t && !lit(place.column, (j) => strong(weight(t, j))));
+    });
+    view.reading.replaceChildren(...(place === null ? [invitation(view)] : sentence(view, place)));
+  }
+
+  const lit = (number, test) => number !== undefined && test(number);
+  const meets = (data, place) =>
+    (place.row === undefined || Number(data.row) === place.row) &&
+    (place.column === undefined || Number(data.column) === place.column);
+
+  function invitation(view) {
+    const left = view.least > 0 ? `; weights below ${view.least.toFixed(2)} are left out` : "";
+    return document.createTextNode(`Largest weight ${view.top.toFixed(3)}${left}. Point at a symbol.`);
+  }
+
+  // "AH0 ← e 0.62, n 0.31": the symbol pointed at, and what it is joined with, the heaviest first.
+  function sentence(view, { row, column }) {
+    if (row !== undefined && column !== undefined) {
+      return reading(view.rows[row], " ← ", [[view.columns[column], view.panel.weights[row][column]]]);
+    }
+    const [symbol, arrow, pairs] =
+      row !== undefined
+        ? [view.rows[row], " ← ", view.panel.weights[row].map((weight, j) => [view.columns[j], weight])]
+        : [view.columns[column], " → ", view.panel.weights.map((weights, t) => [view.rows[t], weights[column]])];
+    return reading(symbol, arrow, pairs.sort((one, other) => other[1] - one[1]).slice(0, 4));
+  }
+
+  function reading(symbol, arrow, pairs) {
+    const parts = [isolated(symbol), arrow];
+    pairs.forEach(([other, weight], place) => parts.push(place ? ", " : "", isolated(other), ` ${digits(weight)}`));
+    return parts;
+  }
+
+  // Sets a symbol apart, so that Arabic or Hebrew does not turn the numbers beside it round.
+  function isolated(text) {
+    const one = html("bdi", "");
+    one.textContent = text;
+    return one;
+  }
+
+  const digits = (weight) => (weight >= 0.0005 ? weight.toFixed(3) : weight === 0 ? "0" : weight.toExponential(1));
+
+  function named(view, element, side, number) {
+    element.dataset.side = side;
+    element.dataset.number = number;
+    element.setAttribute("tabindex", "-1");
+    element.setAttribute("role", side === "row" ? "button" : "img");
+    const text = sentence(view, { [side]: number }).map((part) => part.textContent ?? part).join("");
+    element.setAttribute("aria-label", `${side === "row" ? "output" : "source"} ${number + 1}: ${text}`);
+    return element;
+  }
+
+  // ---- small tools ----
+
+  const RIGHT_TO_LEFT = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u;
+  const HIDDEN = /[\p{Cc}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u00ad\ufeff]/gu;
+
+  function leftwards(text) {
+    const letter = text.match(/\p{L}/u);
+    return letter !== null && RIGHT_TO_LEFT.test(letter[0]);
+  }
+
+  function printable(label) {
+    if (!label) return "∅";
+    const code = (one) => `\\u${one.codePointAt(0).toString(16).padStart(4, "0")}`;
+    const text = label.replace(/\p{Zs}/gu, "␣").replace(HIDDEN, code);
+    return /^\p{M}/u.test(text) ? `◌${text}` : text;
+  }
+
+  function measure(text, size) {
+    ruler.font = `${size}px ${FAMILY}`;
+    return ruler.measureText(text).width;
+  }
+
+  function svg(tag, attributes) {
+    const element = document.createElementNS(SVG, tag);
+    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    return element;
+  }
+
+  function canvas(width, height, kind) {
+    return svg("svg", { class: kind, width, height, viewBox: `0 0 ${width} ${height}` });
+  }
+
+  function box(x, y, width, height, kind) {
+    return svg("rect", { class: kind, x, y, width, height });
+  }
+
+  // `kind` may say where the text stands: at its start by default, "middle" or "end"; turned round in right-to-left text.
+  function words(x, y, text, size, kind, turn) {
+    const element = svg("text", { class: kind, x, y, "font-size": size });
+    const edge = kind.split(" ").find((one) => one === "middle" || one === "end") || "start";
+    if (leftwards(text)) element.setAttribute("direction", "rtl");
+    const swapped = { start: "end", middle: "middle", end: "start" };
+    element.setAttribute("text-anchor", leftwards(text) ? swapped[edge] : edge);
+    if (turn) element.setAttribute("transform", `rotate(${turn} ${x} ${y})`);
+    element.textContent = text;
+    return element;
+  }
+
+  function html(tag, kind) {
+    const element = document.createElement(tag);
+    if (kind) element.className = kind;
+    return element;
+  }
+
+  const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
+  const sum = (numbers) => numbers.reduce((total, one) => total + one, 0);
+})();
