@@ -19,7 +19,7 @@ from regard.analysis.compare.statistics import STATISTICS
 from regard.analysis.compare.trial import Call, attempt
 from regard.errors import UsageError
 from regard.files import write_text
-from regard.pictures.heatmap import svg
+from regard.pictures import save
 from regard.recipe import neighbour, parse_overrides
 
 DRAWS = 1000
@@ -59,9 +59,9 @@ def compare(
     trials = _trials(plan, Call(files[0], task, files[1], device, skip_bad_lines, progress))
     drawn = side_by_side(plan, list(trials.values()), device)
     comparison = summarise(plan, trials, metric, draws, drawn.sentence if drawn.panels else "", folder)
-    write_text(folder / "curves.svg", draw_curves({one.name: one.curve for one in comparison.systems}))
+    write_text(folder / "curves.svg", draw_curves({one.name: one.curve for one in comparison.systems}, title=task))
     if drawn.panels:
-        write_text(folder / "attention.svg", svg(*drawn.panels[0][:3], title=drawn.panels[0].title))
+        save(drawn.panels, folder / "attention.svg")
     write_text(folder / "compare.json", to_json(comparison))
     write_text(folder / "compare.md", markdown(comparison, ["curves.svg", *["attention.svg"] * bool(drawn.panels)]))
     return comparison

@@ -9,10 +9,11 @@ from regard.analysis.compare.curves import LOSS, Curve, Point
 from regard.metrics import LOWER_IS_BETTER
 from regard.pictures.labels import cut, printable
 
-PAD, LEFT, TOP = 16, 66, 56
+PAD, LEFT, TOP = 16, 66, 68
 WIDTH, HEIGHT = 660, 300  # of the field the lines are in
 ROW = 22  # height of a line of the legend
 LONGEST = 74  # columns of a recipe's name
+EXPLAINED = "line: mean over seeds; band: lowest to highest seed; dashed: some seeds have stopped early"
 MARKS = (  # around 0, 0: with the colours they tell forty recipes apart
     "M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0z",
     "M-4,-4h8v8h-8z",
@@ -66,8 +67,9 @@ def draw_curves(curves: Mapping[str, Curve], *, title: str = "") -> str:
     epochs = [one.epoch for one in points] or [1]
     field = Field(min(epochs), max(epochs), steps[0], steps[-1])
     parts = [
-        _opening(len(shown), title or f"{metric} by epoch"),
+        _opening(len(shown), f"{title}: {metric} by epoch" if title else f"{metric} by epoch"),
         *_axes(field, steps, metric),
+        *(_band(field, number, curve) for number, curve in enumerate(shown.values())),  # below all lines
         *(line for number, (name, curve) in enumerate(shown.items()) for line in _curve(field, number, name, curve)),
         *(line for number, name in enumerate(shown) for line in _legend(number, name)),
         "</svg>",
@@ -93,6 +95,7 @@ def _opening(recipes: int, title: str) -> str:
         f"<title>{escape(heading)}</title>\n<style>\n{STYLE}\n</style>\n"
         f'<rect class="paper" width="{width}" height="{height}" rx="8"/>\n'
         + _text(PAD, PAD + 14, heading, "start", 'class="ink" font-size="16" font-weight="600"')
+        + _text(PAD, PAD + 33, EXPLAINED, "start", 'class="faint" font-size="12"')
     )
 
 
@@ -111,11 +114,15 @@ def _axes(field: Field, steps: Sequence[float], metric: str) -> Iterator[str]:
     yield _text(PAD + 6, TOP + HEIGHT / 2, f"{metric} on the dev pairs ({way} is better)", "middle", turned)
 
 
+def _band(field: Field, number: int, curve: Curve) -> str:
+    points = curve.points
+    edge = [(one.epoch, one.high) for one in points] + [(one.epoch, one.low) for one in reversed(points)]
+    return f'<polygon class="band {_colour(number)}" points="{_path(field, edge)}"/>'
+
+
 def _curve(field: Field, number: int, name: str, curve: Curve) -> Iterator[str]:
     points, together = curve.points, curve.together
     yield f'<g class="{_colour(number)}"><title>{escape(_short(name))}</title>'
-    edge = [(one.epoch, one.high) for one in points] + [(one.epoch, one.low) for one in reversed(points)]
-    yield f'<polygon class="band" points="{_path(field, edge)}"/>'
     yield f'<polyline class="line" points="{_path(field, _means(points[:together]))}"/>'
     if together < len(points):
         yield f'<polyline class="line fewer" points="{_path(field, _means(points[max(together - 1, 0) :]))}"/>'
