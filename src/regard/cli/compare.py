@@ -44,10 +44,9 @@ def compare(
 
     \b
     Example:
-      regard compare train.tsv --dev dev.tsv --test test.tsv --task pronounce
-          --recipes bahdanau,luong,no-attention --seeds 1,2,3 -o compared
-      regard compare train.tsv --task pronounce --recipes pronounce,pronounce+model.heads=4 -o compared
-      regard compare train.tsv --task pronounce --vary model.score=additive,bilinear,dot -o compared
+      regard compare train.tsv --test test.tsv --task pronounce --recipes bahdanau,luong -o compared
+      regard compare train.tsv --task pronounce --recipes luong,luong+model.heads=4 -o heads
+      regard compare train.tsv --task pronounce --vary model.score=additive,bilinear,dot -o scores
     """
     from regard.analysis.compare import compare as compare_recipes
     from regard.analysis.compare.plan import split_list
@@ -74,7 +73,8 @@ def compare(
         click.echo(f"\n{click.wrap_text(note, 80)}")
     click.echo(f"{out}: compare.md, compare.json, curves.svg{', attention.svg' * bool(comparison.sentence)}", err=True)
     if comparison.failures:
-        raise RegardError(f"{len(comparison.failures)} trainings failed; the same command tries them again")
+        count = len(comparison.failures)
+        raise RegardError(f"{count} training{'s' * (count > 1)} failed; the same command tries again")
 
 
 def _numbers(seeds: str) -> list[int]:

@@ -77,6 +77,11 @@ def notes(comparison: Comparison) -> list[str]:
             "Cost: training is the mean over seeds, dev evaluations included; S·T counts the attention weights, one "
             "for each source place and decoder step of each pair, 0 without attention; answers by each recipe's search."
         )
+    if comparison.sentence:
+        said.append(
+            f"attention.svg: {comparison.sentence}, the reference read by the first run of each recipe that attends; "
+            "it is the first pair whose source has the median length."
+        )
     said += [f"{name}, seed {one.seed}, failed: {one.reason}" for name, one in comparison.failures]
     said += [f"{name}: {signature}" for name, signature in comparison.signatures.items()]
     return said

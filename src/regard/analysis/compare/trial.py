@@ -10,7 +10,7 @@ import torch
 from regard.analysis.compare.cost import weights_computed
 from regard.analysis.compare.pairs import Corpus
 from regard.analysis.compare.plan import Plan, System
-from regard.errors import RegardError, UsageError
+from regard.errors import DataError, RegardError, UsageError
 from regard.files import write_text
 from regard.folder import Folder
 from regard.run import Run
@@ -134,5 +134,12 @@ def _measure(run: Run, task: Task, corpus: Corpus) -> Record:
 
 
 def read_log(folder: Folder) -> list[dict[str, Any]]:
-    events = [json.loads(line) for line in folder.log.read_text("utf-8").splitlines()]
-    return [event for event in events if event["event"] == "epoch"]
+    """The epochs of a run, in their order."""
+    try:
+        events = [json.loads(line) for line in folder.log.read_text("utf-8").splitlines()]
+        epochs = [event for event in events if event["event"] == "epoch"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise DataError(f"{folder.log} is damaged: {error!r}; remove {folder.path} to train it again") from error
+    if not epochs:
+        raise DataError(f"{folder.log} tells of no epoch: remove {folder.path} to train it again")
+    return epochs
