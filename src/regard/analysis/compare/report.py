@@ -146,9 +146,9 @@ def _line(line: Sequence[str], room: int, widths: Sequence[int]) -> str:
 
 
 def markdown(comparison: Comparison, pictures: Sequence[str]) -> str:
-    parts = [f"# {comparison.task}: {', '.join(one.name for one in comparison.systems)}"]
+    parts = [f"# {comparison.task}: {', '.join(_safe(one.name) for one in comparison.systems)}"]
     parts += [_markdown(table) for table in tables(comparison)]
-    parts.append("\n".join(f"- {one}" for one in notes(comparison)))
+    parts.append("\n".join(f"- {_safe(one)}" for one in notes(comparison)))
     parts += [f"![{name.removesuffix('.svg')}]({name})" for name in pictures]
     return "\n\n".join(parts) + "\n"
 
@@ -159,7 +159,10 @@ def _markdown(table: Table) -> str:
 
 
 def _safe(text: str) -> str:
-    return text.replace("-\n", "").replace("\n", " ").replace("|", "\\|").replace("*", "\\*").strip()
+    """Words of data and names of files are no markup, and hyphens at the end of a heading's line are none."""
+    for sign, shown in (("-\n", ""), ("\n", " "), ("&", "&amp;"), ("<", "&lt;"), ("|", "\\|"), ("*", "\\*")):
+        text = text.replace(sign, shown)
+    return text.strip()
 
 
 def to_json(comparison: Comparison) -> str:
