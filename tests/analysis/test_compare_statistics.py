@@ -4,7 +4,7 @@ import pytest
 from regard.analysis.compare.statistics import STATISTICS
 from regard.tasks import TASKS, get_task
 
-OUTPUTS = ["the cat sat on a mat .", "a dog", "", "कि ताब", "so it goes and goes and goes", "x"]
+OUTPUTS = ["the cat sat on a mat .", "a dog", "", "कि ताब", "so it goes and goes and goes", "x", "a b"]
 REFERENCES = [
     ["the cat sat on the mat ."],
     ["a dog", "the dog barks"],
@@ -12,6 +12,7 @@ REFERENCES = [
     ["कि ताबें", "किताब"],
     ["so it goes", "so it goes and it goes and it goes"],
     ["x"],
+    ["a", "a c d e"],  # fewest edits to the first, fewest per symbol to the second
 ]
 CASES = [(task, metric) for task in TASKS for metric in get_task(task).measure(["a"], [["a"]]).metrics]
 
@@ -27,7 +28,7 @@ def test_the_sum_of_the_counts_has_the_score_that_the_task_reports(name: str, me
 @pytest.mark.parametrize(("name", "metric"), CASES)
 def test_a_weighted_sum_has_the_score_of_a_corpus_with_repetitions(name: str, metric: str) -> None:
     task, statistic = get_task(name), STATISTICS[metric]
-    weights = np.array([[2, 0, 1, 1, 2, 0], [0, 3, 0, 0, 1, 2]], dtype=float)
+    weights = np.array([[2, 0, 1, 1, 2, 0, 1], [0, 3, 0, 0, 1, 2, 1]], dtype=float)
     scores = statistic.score(weights @ statistic.counts(task, OUTPUTS, REFERENCES))
     assert scores.shape == (2,)
     for times, score in zip(weights, scores, strict=True):
