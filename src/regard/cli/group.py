@@ -6,6 +6,7 @@ from regard import __version__
 from regard.cli.align import align
 from regard.cli.audit import audit
 from regard.cli.bench import bench
+from regard.cli.compare import compare
 from regard.cli.data import data
 from regard.cli.demo import demo
 from regard.cli.evaluate import evaluate
@@ -16,7 +17,7 @@ from regard.cli.serve import serve
 from regard.cli.show import show
 from regard.cli.train import train
 
-COMMANDS = (train, predict, evaluate, show, serve, align, audit, export, bench, recipes, data, demo)
+COMMANDS = (train, predict, evaluate, show, serve, align, audit, compare, export, bench, recipes, data, demo)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

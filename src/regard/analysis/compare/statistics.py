@@ -1,0 +1,92 @@
+"""A metric as numbers that add up over examples, so that a resampled corpus is measured by one sum.
+
+| metric        | counted for each example                                            | score of the sums       |
+|---------------|---------------------------------------------------------------------|-------------------------|
+| accuracy, wer | right, 1                                                            | 100 right/n, 100 − that |
+| per, cer      | edits to the nearest reference, its length                          | 100 edits/length        |
+| bleu          | length, reference's length, n-grams matched and written (n = 1 … 4) | sacreBLEU's own         |
+| chrf          | character n-grams written, in the reference, matched (n = 1 … 6)    | sacreBLEU's own         |
+| ter           | edits, mean length of the references                                | sacreBLEU's own         |
+
+The score of the sums over all examples is what the task's `measure` reports.
+"""
+
+from collections.abc import Callable, Sequence
+from itertools import zip_longest
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz.distance import Levenshtein
+from sacrebleu.metrics.base import Metric
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
+from sacrebleu.metrics.ter import TER
+
+from regard.data.text import Graphemes
+from regard.tasks import Task
+
+Counts = NDArray[np.float64]  # (n, C)  a row for each example
+Outputs = Sequence[str]
+References = Sequence[Sequence[str]]
+
+
+class Statistic(NamedTuple):
+    counts: Callable[[Task, Outputs, References], Counts]
+    score: Callable[[Counts], NDArray[np.float64]]  # (…, C) sums -> (…)  in percent
+
+
+def _right(task: Task, outputs: Outputs, references: References) -> Counts:
+    """Right or not is the task's to say: phonemes may stand between any blanks, letters may not."""
+    percent = [
+        task.measure([one], [several]).metrics["accuracy"] for one, several in zip(outputs, references, strict=True)
+    ]
+    return np.array([[one / 100, 1.0] for one in percent])  # (n, 2)
+
+
+def _edits(split: Callable[[str], list[str]]) -> Callable[[Task, Outputs, References], Counts]:
+    def counts(_task: Task, outputs: Outputs, references: References) -> Counts:
+        both = zip(outputs, references, strict=True)
+        return np.array([_nearest(split(one), list(map(split, several))) for one, several in both])  # (n, 2)
+
+    return counts
+
+
+def _nearest(output: list[str], references: list[list[str]]) -> tuple[float, float]:
+    """Edits to the reference with the least edits per symbol, and its length."""
+    counted = [(float(Levenshtein.distance(output, one)), float(len(one))) for one in references]
+    return min(counted, key=lambda pair: pair[0] / max(pair[1], 1))
+
+
+def _ratio(sums: Counts) -> NDArray[np.float64]:
+    ratio: NDArray[np.float64] = 100 * sums[..., 0] / np.maximum(sums[..., 1], 1)
+    return ratio
+
+
+def _complement(sums: Counts) -> NDArray[np.float64]:
+    return 100 - _ratio(sums)
+
+
+def _sacrebleu(metric: Metric) -> Statistic:
+    """sacreBLEU's own paired bootstrap works on these statistics too."""
+
+    def counts(_task: Task, outputs: Outputs, references: References) -> Counts:
+        streams = list(zip_longest(*references))
+        return np.array(metric._extract_corpus_statistics(outputs, streams), dtype=np.float64)  # (n, C)
+
+    def score(sums: Counts) -> NDArray[np.float64]:
+        rows = sums.reshape(-1, sums.shape[-1]).tolist()
+        return np.array([metric._compute_score_from_stats(row).score for row in rows]).reshape(sums.shape[:-1])
+
+    return Statistic(counts, score)
+
+
+STATISTICS = {
+    "accuracy": Statistic(_right, _ratio),
+    "wer": Statistic(_right, _complement),
+    "per": Statistic(_edits(str.split), _ratio),
+    "cer": Statistic(_edits(Graphemes().split), _ratio),
+    "bleu": _sacrebleu(BLEU()),
+    "chrf": _sacrebleu(CHRF()),
+    "ter": _sacrebleu(TER()),
+}
