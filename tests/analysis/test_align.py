@@ -95,8 +95,8 @@ def test_words_of_pieces_and_two_directions(reverse: Reverse, tmp_path: Path) ->
     back = write(tmp_path / "back.tsv", ((" ".join(one).upper(), " ".join(one)) for one in sentences))
     for pairs, name in ((there, "forth"), (back, "back")):
         assert train(pairs, tmp_path / name, task="translate", epochs=2).code == 0
-    sizes = [one.weights.shape for one in look(*loaded(tmp_path / "forth", there))]
-    assert set(sizes) == {(3, 3)}
+    run = regard.load(tmp_path / "forth")
+    assert {one.weights.shape for one in look(run, read_pairs(run, str(there)))} == {(3, 3)}
     calls = [("align", tmp_path / "forth", there, "--reverse", tmp_path / "back"), ("align", tmp_path / "forth", there)]
     both, one = (links(done(*call).out) for call in calls)
     either = links(done(*calls[0], "--symmetrize", "union").out)
@@ -110,11 +110,6 @@ def test_words_of_pieces_and_two_directions(reverse: Reverse, tmp_path: Path) ->
 
 def links(out: str) -> list[set[str]]:
     return [set(line.split()) for line in out.split("\n")[:-1]]
-
-
-def loaded(run: Path, pairs: Path) -> tuple[regard.Run, list[object]]:
-    found = regard.load(run)
-    return found, read_pairs(found, str(pairs))  # type: ignore[return-value]
 
 
 def test_the_picture_outlines_gold_and_holds_the_weights(reverse: Reverse, gold: Path, tmp_path: Path) -> None:
