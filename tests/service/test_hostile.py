@@ -98,9 +98,10 @@ def test_the_table_of_files_has_only_what_a_browser_reads() -> None:
     [
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc",
         b"GET / HTTP/1.1\r\n\r\n",
-        b"GET / HTTP/9.9\r\nHost: x\r\n\r\n",
+        b"GET / HTTP/9.9\r\nHost: x\r\nConnection: close\r\n\r\n",
         b"POST /v1/predict HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
-        b"POST /v1/predict HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"POST /v1/predict HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 5\r\n"
+        b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
         b"POST /v1/predict HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
         b"GET /" + b"x" * 200_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
         b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: upgrade, close\r\n\r\n",

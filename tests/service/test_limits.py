@@ -103,6 +103,11 @@ def test_a_source_longer_than_the_run_reads(service: Service, run: Run) -> None:
     assert service.post("/v1/force", {"source": "a", "target": target[1:]}).status_code == 200
 
 
+def test_a_picture_that_is_too_large_to_draw_here(service: Service) -> None:
+    asked = {"source": "a" * 1000, "target": ["A"] * 251}
+    assert "251,000 weights" in trouble(service.post("/v1/picture", asked), 413)["message"]
+
+
 def test_no_answer_in_time(run: Run) -> None:
     spy = Spy(run, seconds=0.5)
     with serving([Model("slow", spy)], Limits(seconds=0.1)) as service:

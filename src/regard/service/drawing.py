@@ -17,6 +17,7 @@ TYPES = {
     "html": "text/html; charset=utf-8",
     "json": "application/json",
 }
+LARGEST = 250_000  # weights of a picture: about two seconds of drawing
 WAITING = 16  # pictures that may wait to be drawn
 
 
@@ -47,6 +48,9 @@ class Studio:
 def draw(prediction: Prediction, ending: str, kind: str) -> bytes:
     if prediction.attention is None:
         raise Refused(422, "this model has no attention to draw", "GET /v1/models names those that have")
+    if prediction.attention.size > LARGEST:
+        message = f"{prediction.attention.size:,} weights came out; a picture has at most {LARGEST:,}"
+        raise Refused(413, message, "draw a part of it, or use regard show")
     title = f"{prediction.source} → {prediction.output}"
     panel = Panel(prediction.attention, prediction.output_tokens, prediction.source_tokens, title)
     with tempfile.TemporaryDirectory(prefix="regard-") as folder:
