@@ -158,8 +158,8 @@ def test_the_menu_shows_what_the_model_believes(visit: Visit, site: Site) -> Non
 
 
 def test_nothing_covers_a_menu(visit: Visit) -> None:
-    visit.ask("abcd")
-    visit.page.locator("#output button").first.click()
+    visit.ask("abcde" * 9)  # whose labels reach below the menu, in layers of their own
+    visit.page.click("#download")
     visit.page.wait_for_selector(".menu button:focus")
     assert visit.page.evaluate(COVERED) == []
 
@@ -266,11 +266,13 @@ def test_text_can_be_read(browser: Browser, site: Site, scheme: str) -> None:
 
 
 def test_a_phone_shows_it_without_scrolling_sideways(browser: Browser, site: Site) -> None:
-    with visiting(browser, site.home, viewport={"width": 390, "height": 844}) as visit:
+    """Nor does a source of one long word, an answer of forty symbols, or a menu."""
+    long = f"#source={'abcde' * 9}&beam=2" + "&forced=A" * 40
+    with visiting(browser, site.home, long, viewport={"width": 390, "height": 844}) as visit:
+        visit.settle()
+        assert len(visit.words()) >= 40
         assert width(visit.page) <= 390
-        visit.ask("abcdeabcdeabcdeabcdeabcdeabcdeabcdeabcdeabcde")
-        assert width(visit.page) <= 390
-        visit.page.locator("#output button").nth(3).click()
+        visit.page.locator("#output button").nth(7).click()
         visit.page.wait_for_selector(".menu button")
         box = visit.page.locator(".menu").bounding_box()
         assert box is not None
