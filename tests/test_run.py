@@ -97,6 +97,13 @@ def test_choices_are_what_may_come_next(run: Run) -> None:
         run.choices("abc", "Ж")
 
 
+def test_ever_new_options_do_not_fill_the_memory(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("regard.answering.KEPT_SEARCHES", 5)
+    for number in range(20):
+        assert run.request(length_penalty=number / 10).search.length_penalty == number / 10
+        assert len(run._searches) <= 5
+
+
 def test_a_prefix_may_be_a_list_of_symbols(run: Run) -> None:
     given = run.predict("abc", prefix=["A", "A"])
     assert given.output_tokens[:2] == ["A", "A"]

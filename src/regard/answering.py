@@ -23,13 +23,13 @@ from regard.tasks.request import FORBIDDEN, Read, Request
 if TYPE_CHECKING:
     from regard.metrics import Measured
 
+BATCH_TOKENS = 20_000  # padded source symbols times beam held at once while answering: bounds the memory
+KEPT_SEARCHES = 1000  # sets of options remembered as checked: whoever serves a run does not choose what is asked
+
 
 class Choice(NamedTuple):
     symbol: str  # "" is the end of the answer
     probability: float
-
-
-BATCH_TOKENS = 20_000  # padded source symbols times beam held at once while answering: bounds the memory
 
 
 class Answerer(ABC):
@@ -155,6 +155,8 @@ class Answerer(ABC):
         """The recipe's search options with these laid over them, checked once for each such set."""
         key = repr(sorted(options.items()))
         if key not in self._searches:
+            if len(self._searches) >= KEPT_SEARCHES:
+                self._searches.clear()
             stored = dict(flatten(to_dict(self.recipe)))
             laid_over = {f"search.{name}": value for name, value in options.items()}
             self._searches[key] = build(stored | laid_over, "predict").search
