@@ -66,7 +66,7 @@ def same(found: list[Hypothesis], expected: list[search.Hypothesis]) -> None:
         assert one.log_prob == other.log_prob
         assert one.score == pytest.approx(other.score, rel=1e-5)
         assert one.weights.shape == (len(one.tokens), PLACES)
-        np.testing.assert_array_equal(one.weights, other.weights.numpy())
+        np.testing.assert_array_equal(one.weights, other.weights)
 
 
 tables = st.builds(Table, st.integers(0, 10**6), st.booleans())
