@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, Route
 from regard import Run, load
 from tests.command import backwards, train, words, write
 from tests.conftest import Reverse
-from tests.service.browser import Visit, browsing, serving, visiting
+from tests.service.browser import Visit, browsing, chromium, serving, visiting
 
 pytestmark = pytest.mark.xdist_group("browser")  # one worker starts one browser and two servers
 
@@ -32,6 +32,7 @@ class Site(NamedTuple):
 
 @pytest.fixture(scope="module")
 def site(reverse: Reverse, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    chromium()  # without one, nothing else need be made
     folder = tmp_path_factory.mktemp("page")
     hebrew = ((word, f"{backwards(word)} {HOSTILE}") for word in words(HEBREW, 2, 3))
     assert train(write(folder / "hebrew.tsv", hebrew), folder / "hebrew").code == 0
