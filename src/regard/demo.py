@@ -51,6 +51,7 @@ def run_demo(out: str, seed: int, colour: bool) -> None:
     click.echo(f"\nThe first one as a picture: {picture}")
     click.echo("Next, your own words, or your own pairs:")
     click.echo(f"  regard predict {folder / 'attention'} marvellous --beam 5 --nbest 3")
+    click.echo(f"  regard show {folder / 'attention'} marvellous -o marvellous.html")
     click.echo("  regard train pairs.tsv --task pronounce --out runs/mine")
 
 
