@@ -61,8 +61,12 @@ def test_words_stand_where_they_should() -> None:
 
 
 def test_a_dollar_sign_is_no_formula() -> None:
-    shapes = [Box(0, 0, 200, 40, "paper"), Words(10, 30, "$x_1$ \\frac $", 16)]
-    assert (pixels(Drawing(200, 40, shapes))[:, :, 0] < 128).any()
+    def ink(text: str) -> int:
+        drawn = pixels(Drawing(200, 40, [Box(0, 0, 200, 40, "paper"), Words(10, 30, text, 16)]))
+        return int((drawn[:, :, 0] < 128).sum())
+
+    assert ink("$x$") > 2 * ink("x")  # a formula would be an x alone
+    assert ink("$\\frac$") > 0  # and this would be none
 
 
 def test_a_users_settings_change_nothing(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from regard import Run
 from regard.errors import UsageError
 from regard.service.limits import Limits
 from regard.service.models import Model
+from regard.tasks.request import longest_answers
 from tests.service.http import Service, Spy, serving, together, trouble
 
 JSON = {"Content-Type": "application/json"}
@@ -64,6 +65,33 @@ def first_line(service: Service, request: bytes) -> bytes:
     with socket.create_connection((host, int(port)), timeout=20) as connection:
         connection.sendall(request)
         return connection.makefile("rb").readline()
+
+
+def test_a_request_for_too_many_weights_is_refused_before_it_is_computed(run: Run) -> None:
+    spy = Spy(run)
+    each = 5 * longest_answers([range(5)], run.recipe.search)[0]  # of five symbols, with a beam of 1
+    with serving([Model("reverse", spy)], Limits(weights=12 * each)) as service:
+        post = service.post
+        assert post("/v1/predict", {"source": "abcde", "beam": 12}).status_code == 200
+        assert post("/v1/predict", {"sources": ["abcde"] * 3, "beam": 4, "nbest": 1}).status_code == 200
+        asked = len(spy.batches)
+        error = trouble(post("/v1/predict", {"source": "abcde", "beam": 13}), 413)
+        assert f"{13 * each:,} attention weights" in error["message"]
+        trouble(post("/v1/predict", {"sources": ["abcde"] * 3, "beam": 5}), 413)
+        trouble(post("/v1/predict", {"source": "abcde", "beam": 5, "nbest": 4}), 413)  # to send
+        trouble(post("/v1/predict", {"source": "abcde", "prefix": ["A"] * 5000}), 413)
+        assert len(spy.batches) == asked
+
+
+def test_a_batch_holds_no_more_weights_than_a_request(run: Run) -> None:
+    spy = Spy(run, seconds=0.2)
+    each = 5 * longest_answers([range(5)], run.recipe.search)[0]
+    limits = Limits(weights=4 * each, wait=0.1)
+    with serving([Model("reverse", spy)], limits) as service:
+        responses = together(12, lambda _: service.post("/v1/predict", {"source": "abcde", "beam": 1}))
+    assert [one.status_code for one in responses] == [200] * 12
+    assert sum(map(len, spy.batches)) == 12
+    assert max(map(len, spy.batches)) <= 4
 
 
 def test_a_body_that_comes_too_slowly(small: Service) -> None:

@@ -24,7 +24,7 @@ TOKEN = "open-sesame"
 
 class Site(NamedTuple):
     home: str
-    locked: str  # the same behind a token
+    locked: str  # the same behind a token, with narrower beams
     reverse: Run
     hebrew: Run
     blind: Run  # without attention, with features
@@ -42,7 +42,7 @@ def site(reverse: Reverse, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     assert result.code == 0, result.err
     runs = (reverse.run, folder / "hebrew", folder / "blind")
     named = f"reverse={reverse.run}"
-    with serving(named, *runs[1:]) as open_to_all, serving(named, options=["--token", TOKEN]) as locked:
+    with serving(named, *runs[1:]) as open_to_all, serving(named, options=["--token", TOKEN, "--beam", "3"]) as locked:
         yield Site(open_to_all.ready(), locked.ready(), *map(load, runs))
 
 
@@ -421,7 +421,9 @@ def test_a_token_is_asked_for_and_kept_for_the_tab(browser: Browser, site: Site)
         page.keyboard.press("Enter")
         page.wait_for_selector("#model:enabled")
         visit.ask("abcd")
-        assert visit.words() == site.reverse.predict("abcd", beam=5).output_tokens
+        assert visit.words() == site.reverse.predict("abcd", beam=3).output_tokens
+        assert page.locator("#beam option").all_inner_texts() == ["1 (greedy)", "2", "3"]  # what this server takes
+        assert page.input_value("#beam") == "3"
         assert TOKEN not in page.url
         assert page.evaluate("localStorage.length") == 0
         assert page.evaluate("document.cookie") == ""

@@ -45,7 +45,7 @@ def url_of(server: "subprocess.Popen[str]") -> str:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_stopping_finishes_what_is_running(reverse: Reverse, number: int) -> None:
-    with process(reverse.run, "--port", 0, "--seconds", 300) as server:
+    with process(reverse.run, "--port", 0, "--seconds", 300, "--weights", 10**10) as server:
         url = url_of(server)
         found: list[Any] = []
 

@@ -80,7 +80,10 @@ def align(
     from regard.analysis.align import link, look, measure_shifts, read_pairs
     from regard.analysis.links import Size, read_links
     from regard.loading import load
+    from regard.pictures.saving import ending
 
+    if output:
+        ending(output)  # before hours of work
     linker, symmetry = _linker(method, threshold), symmetrize or "intersect"
     loaded = load(run, device=device)
     other = load(reverse, device=device) if reverse else None

@@ -28,6 +28,13 @@ COUNT, WIDTH, TIME = click.IntRange(1), click.IntRange(1, 1000), click.FloatRang
 @click.option("--queue", type=COUNT, default=MOST.queue, show_default=True, help="Sources that may wait.")
 @click.option("--batch", type=COUNT, default=MOST.batch, show_default=True, help="Sources answered at once.")
 @click.option("--wait", type=click.FloatRange(0), default=MOST.wait, show_default=True, help="Seconds, for company.")
+@click.option(
+    "--weights",
+    type=COUNT,
+    default=MOST.weights,
+    show_default=True,
+    help="Attention weights computed for a request or a batch: source × longest answer × beam; a quarter may be sent.",
+)
 def serve(
     runs: tuple[str, ...],
     host: str,
@@ -46,6 +53,7 @@ def serve(
     queue: int,
     batch: int,
     wait: float,
+    weights: int,
 ) -> None:
     """Answer over HTTP with one or several RUNs: a page for people, a JSON interface under /v1 for programs.
 
@@ -65,5 +73,5 @@ def serve(
         raise MissingExtra(str(error.name), "serve") from error
     from regard.service.serving import serve as serve_runs
 
-    limits = Limits(body, sources, characters, beam, nbest, seconds, upload, queue, batch, wait)
+    limits = Limits(body, sources, characters, beam, nbest, seconds, upload, queue, batch, wait, weights)
     serve_runs(runs, host, port, limits.check(), token, allow_host, device, threads)

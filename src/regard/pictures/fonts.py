@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import category
 
@@ -58,7 +58,7 @@ def _add(wanted: frozenset[str], names: list[str]) -> frozenset[str]:
     return frozenset()
 
 
-@cache
+@lru_cache(maxsize=4096)  # a service draws whatever words it is sent
 def _best(wanted: frozenset[str]) -> tuple[str, frozenset[str]]:
     """The first font in the order of liking that has all, or else the one that has most."""
     name, most = SURE, frozenset[str]()

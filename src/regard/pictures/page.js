@@ -3,7 +3,8 @@
   "use strict";
 
   const { panels } = JSON.parse(document.getElementById("regard-panels").textContent);
-  const top = Math.max(0, ...panels.flatMap((panel) => panel.weights.flat()));
+  const rows = panels.flatMap((panel) => panel.weights);
+  const top = rows.reduce((most, row) => Math.max(most, ...row), 0); // by rows: a call takes only so many arguments
   const usual = { map: 0, lines: Math.round(top * 10) / 100 };
   let kind = document.body.dataset.kind;
   let chosen = null; // the threshold, once somebody has moved it

@@ -30,7 +30,12 @@ class Format(NamedTuple):
 
 def save(panels: Sequence[Panel], path: str | Path, *, kind: str = "map", across: int = 0) -> None:
     """Draw into a file: .svg, .png, .pdf, .html or .json. `across` panels in a row; 0: as many as fit."""
-    write_bytes(Path(path), FORMATS[ending(path)].write(Picture(panels, kind, across)))
+    write_bytes(Path(path), render(panels, ending(path), kind=kind, across=across))
+
+
+def render(panels: Sequence[Panel], form: str, *, kind: str = "map", across: int = 0) -> bytes:
+    """What `save` writes, by the ending of FORMATS."""
+    return FORMATS[form].write(Picture(panels, kind, across))
 
 
 def read(path: str | Path) -> list[Panel]:

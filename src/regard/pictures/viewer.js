@@ -209,8 +209,8 @@
   function stand(view, source, output, room) {
     const step = 24;
     const tall = Math.max(source.length, output.length) * step;
-    const left = Math.max(...source);
-    const right = Math.max(...output);
+    const left = Math.max(0, ...source);
+    const right = Math.max(0, ...output);
     const between = Math.max(room - left - right, 140);
     const column = (count, x) => Array.from({ length: count }, (_, k) => ({ x, y: ((k + 0.5) * tall) / count + 5 }));
     return {

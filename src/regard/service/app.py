@@ -1,5 +1,6 @@
 """The service as an ASGI application: routes, what goes wrong in them, and the front before them."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache
@@ -33,15 +34,15 @@ def create_app(
     models: Models, limits: Limits | None = None, door: Door | None = None, write: log.Write = log.to_stderr
 ) -> Front:
     limits, door, metrics = (limits or Limits()).check(), door or Door(), Metrics()
-    batcher, studio = Batcher(Asker(models, metrics), limits, metrics), Studio(limits)
+    batcher, studio = Batcher(Asker(models, metrics), limits, metrics, lambda item: item.weights), Studio(limits)
     metrics.gauge("regard_queue_sources", "Sources that wait to be answered.", lambda: batcher.waiting)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         batcher.start()
         yield
-        batcher.stop()
-        studio.stop()
+        await asyncio.to_thread(batcher.stop)
+        await asyncio.to_thread(studio.stop)
 
     app = FastAPI(
         title="regard",
@@ -62,7 +63,7 @@ def create_app(
     app.openapi = describe  # type: ignore[method-assign]  # the documented way
     for router in (
         answering(models, limits, batcher, studio),
-        telling(models, batcher, metrics),
+        telling(models, limits, batcher, metrics),
         showing(read_files(), describe),
     ):
         app.include_router(router)

@@ -27,6 +27,7 @@ class Item(NamedTuple):
     features: str = ""
     target: str | tuple[str, ...] = ""  # a given answer, or the beginning of one; symbols or text
     most: int = 0  # next symbols
+    weights: int = 0  # that it may take, at most
 
 
 class Asker:
@@ -79,6 +80,23 @@ KINDS: dict[str, Callable[[Answerer, Asked, dict[str, Any]], list[Any]]] = {
 }
 
 
+def weigh(run: Answerer, items: Sequence[Item], prefix: str | Sequence[str], beam: int) -> list[Item]:
+    """With source × longest answer × beam of each; what cannot be read weighs nothing, and is refused later."""
+    start = len(run.codec.target_symbols(prefix))
+    _refuse_long("prefix", start, _longest(run))
+    read = [_attempt(run, item) for item in items]
+    lengths = [len(run.codec.source_symbols(one)) if isinstance(one, Example) else 0 for one in read]
+    answers = longest_answers([range(length) for length in lengths], run.recipe.search)
+    sizes = zip(items, lengths, answers, strict=True)
+    return [item._replace(weights=length * max(answer, start) * beam) for item, length, answer in sizes]
+
+
+def _longest(run: Answerer) -> int:
+    """The longest answer that is read, or written to the longest source"""
+    longest = run.recipe.data.longest
+    return max(longest, *longest_answers([range(longest)], run.recipe.search))
+
+
 def _attempt(run: Answerer, item: Item) -> Example | Exception:
     try:
         return _example(run, item)
@@ -94,7 +112,7 @@ def _example(run: Answerer, item: Item) -> Example:
     target = run.codec.target_symbols(item.target)
     symbols, longest = run.codec.source_symbols(example), run.recipe.data.longest
     _refuse_long("source", len(symbols), longest)
-    _refuse_long("target", len(target), max(longest, *longest_answers([range(longest)], run.recipe.search)))
+    _refuse_long("target", len(target), _longest(run))
     return replace(example, target=cast(str, target))  # the codec takes symbols for what they are
 
 

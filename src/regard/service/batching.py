@@ -11,6 +11,7 @@ import threading
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from regard.errors import RegardError
@@ -45,7 +46,8 @@ class Question:
         """From the worker: the last outcome, or the first that is an error, ends the waiting."""
         self._outcomes[number] = outcome
         if isinstance(outcome, Exception) or len(self._outcomes) == len(self.items):
-            self.loop.call_soon_threadsafe(self._tell, outcome)
+            with suppress(RuntimeError):  # the loop is closed: the service has stopped, and nobody waits
+                self.loop.call_soon_threadsafe(self._tell, outcome)
 
     def _tell(self, last: Any) -> None:
         if self.future.done():
@@ -66,8 +68,8 @@ class Slot(NamedTuple):
 
 
 class Batcher:
-    def __init__(self, answer: Answer, limits: Limits, metrics: Metrics):
-        self._answer, self._limits, self._metrics = answer, limits, metrics
+    def __init__(self, answer: Answer, limits: Limits, metrics: Metrics, weigh: Callable[[Any], int] = lambda item: 0):
+        self._answer, self._limits, self._metrics, self._weigh = answer, limits, metrics, weigh
         self._queues: OrderedDict[Hashable, deque[Question]] = OrderedDict()
         self._bell = threading.Condition()
         self._stopping = False
@@ -83,7 +85,7 @@ class Batcher:
         with self._bell:
             self._stopping = True
             self._bell.notify()
-        self._thread.join()
+        self._thread.join(self._limits.seconds)  # at most: nobody waits for an answer longer than that
 
     @property
     def alive(self) -> bool:
@@ -154,10 +156,11 @@ class Batcher:
         return sum(question.rest for question in queue) >= self._limits.batch
 
     def _take(self, key: Hashable) -> list[Slot]:
-        queue, batch = self._queues.pop(key), list[Slot]()
-        while queue and len(batch) < self._limits.batch:
+        queue, batch, weights = self._queues.pop(key), list[Slot](), 0
+        while queue and len(batch) < self._limits.batch and weights < self._limits.weights:
             question = queue.popleft()
             batch.append(question.take())
+            weights += self._weigh(batch[-1].item)
             if question.rest:
                 queue.append(question)
         if queue:

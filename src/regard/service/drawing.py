@@ -1,11 +1,10 @@
 """Pictures of answers as files, drawn one at a time beside the worker: a large one must not keep answers waiting."""
 
 import asyncio
-import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
-from regard.pictures import Panel, save
+from regard.pictures import Panel
+from regard.pictures.saving import render
 from regard.prediction import Prediction
 from regard.service.limits import Limits
 from regard.service.refusal import Refused
@@ -53,7 +52,4 @@ def draw(prediction: Prediction, ending: str, kind: str) -> bytes:
         raise Refused(413, message, "draw a part of it, or use regard show")
     title = f"{prediction.source} → {prediction.output}"
     panel = Panel(prediction.attention, prediction.output_tokens, prediction.source_tokens, title)
-    with tempfile.TemporaryDirectory(prefix="regard-") as folder:
-        path = Path(folder) / f"attention.{ending}"
-        save([panel], path, kind=kind)
-        return path.read_bytes()
+    return render([panel], f".{ending}", kind=kind)

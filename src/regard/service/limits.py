@@ -1,5 +1,6 @@
 """How much one request may ask, and how much may wait at once."""
 
+import math
 from typing import NamedTuple
 
 from regard.errors import UsageError
@@ -18,11 +19,12 @@ class Limits(NamedTuple):
     queue: int = 1024  # sources waiting for the worker, and requests in hand
     batch: int = 64  # sources answered at once
     wait: float = 0.003  # seconds that a source waits for others to be answered with
+    weights: int = 16_000_000  # source × longest answer × beam, of a request and of a batch; a quarter may be sent
 
     def check(self) -> "Limits":
         for name, value in self._asdict().items():
-            if not (value > 0 or (name == "wait" and value == 0)):  # false also for a value that is no number
-                raise UsageError(f"--{name} {value} came; it must be more than 0")
+            if not (value > 0 or (name == "wait" and value == 0)) or not math.isfinite(value):
+                raise UsageError(f"--{name} {value} came; it must be a number of more than 0")
         if self.queue < self.sources:
             raise UsageError(
                 f"--queue {self.queue} has no room for one request of --sources {self.sources}: make it larger"

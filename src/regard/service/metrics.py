@@ -60,7 +60,7 @@ class Histogram:
         for key, counts, total in snapshot:
             for place, bound in enumerate([*map("{:g}".format, self.bounds), "+Inf"]):
                 yield f"{self.name}_bucket{_written((*key, ('le', bound)))} {sum(counts[: place + 1])}"
-            yield f"{self.name}_sum{_written(key)} {total:.6g}"
+            yield f"{self.name}_sum{_written(key)} {total:.17g}"
             yield f"{self.name}_count{_written(key)} {sum(counts)}"
 
 

@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from regard import __version__
 from regard.prediction import Prediction
 from regard.service import docs_page, schemas
-from regard.service.asking import Item, Key
+from regard.service.asking import Item, Key, weigh
 from regard.service.batching import Batcher
 from regard.service.description import ALWAYS, PROBLEMS
 from regard.service.drawing import TYPES, Studio
@@ -38,8 +38,9 @@ def answering(models: Models, limits: Limits, batcher: Batcher, studio: Studio) 
         """Answer one source or several, with the attention of each answer."""
         model = models.find(asked.model)
         check(asked, limits)
-        items = [Item(text, asked.features) for text in asked.texts]
-        found = await batcher.ask(Key(model.name, "predict", options(asked, model)), items)
+        key = Key(model.name, "predict", options(asked, model))
+        items = await weighed(asked, model, dict(key.options))
+        found = await batcher.ask(key, items)
         return await predictions(model, found)
 
     @router.post("/force", responses={200: {"model": schemas.Answers}})
@@ -64,6 +65,21 @@ def answering(models: Models, limits: Limits, batcher: Batcher, studio: Studio) 
         headers = {"Content-Disposition": f'attachment; filename="attention.{asked.format}"'}
         return Response(content, media_type=TYPES[asked.format], headers=headers)
 
+    async def weighed(asked: schemas.Predict, model: Model, search: dict[str, Any]) -> list[Item]:
+        """The sources of a request, if it does not ask for too much; long ones are read beside the loop."""
+        beam = search.get("beam", model.run.recipe.search.beam)
+        items = [Item(text, asked.features) for text in asked.texts]
+        items = await asyncio.to_thread(weigh, model.run, items, search["prefix"], beam)
+        weights = sum(item.weights for item in items)
+        sent = weights // beam * max(asked.nbest, 1)
+        if weights > limits.weights or sent > limits.weights // 4:
+            message = (
+                f"{weights:,} attention weights may be computed for this and {sent:,} sent; this service takes at most "
+                f"{limits.weights:,} and {limits.weights // 4:,}"
+            )
+            raise Refused(413, message, "send fewer or shorter sources, or make beam and nbest smaller")
+        return items
+
     async def reread(model: Model, asked: schemas.Force) -> Prediction:
         sized(limits, asked.source, asked.target)
         item = Item(asked.source, asked.features, symbols(asked.target))
@@ -73,14 +89,15 @@ def answering(models: Models, limits: Limits, batcher: Batcher, studio: Studio) 
     return router
 
 
-def telling(models: Models, batcher: Batcher, metrics: Metrics) -> APIRouter:
+def telling(models: Models, limits: Limits, batcher: Batcher, metrics: Metrics) -> APIRouter:
     """What the service knows about itself."""
     router = APIRouter(responses=ALWAYS)
 
     @router.get("/v1/models", responses={200: {"model": schemas.ModelCards}})
     async def list_models() -> Response:
         """The runs that are served; the first is the default."""
-        return PlainJSON({"models": [model.describe() for model in models]})
+        cards = [model.describe() for model in models]
+        return PlainJSON({"models": cards, "beam": limits.beam, "nbest": limits.nbest})
 
     @router.get("/health", include_in_schema=False)
     @router.get("/v1/health", responses={200: {"model": schemas.Health}, 503: PROBLEMS[503]})

@@ -1,8 +1,11 @@
 """What comes and goes over HTTP, checked by pydantic; the OpenAPI description is made of these."""
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from regard.prediction import Prediction
 
 LONG = 1_000_000  # characters; what the service takes is in its limits, and the description says so
 Text = Annotated[str, Field(max_length=LONG, examples=["attention"])]
@@ -29,7 +32,9 @@ class Predict(_Asked):
     )
 
     source: Text | None = Field(None, description="What to answer.")
-    sources: list[Text] | None = Field(None, description="Instead of `source`: several.", min_length=1)
+    sources: list[Text] | None = Field(
+        None, description="Instead of `source`: several.", min_length=1, max_length=10_000
+    )
     beam: int | None = Field(None, ge=1, le=1000, description="Hypotheses kept side by side; 1 is greedy.")
     nbest: int = Field(0, ge=0, le=1000, description="Answers to each source, best first; 0: only the best.")
     prefix: Symbols | Text = Field("", description="Every answer begins with these symbols, or with this text.")
@@ -122,6 +127,8 @@ class ModelCard(BaseModel):
 
 class ModelCards(BaseModel):
     models: list[ModelCard]
+    beam: int = Field(description="The widest beam that may be asked for.")
+    nbest: int = Field(description="The most answers to a source that may be asked for.")
 
 
 class Health(BaseModel):
@@ -141,9 +148,10 @@ class Problems(BaseModel):
     error: Problem
 
 
-def written(prediction: Any) -> dict[str, Any]:
+def written(prediction: Prediction) -> dict[str, Any]:
     """A prediction as an `Answer`."""
-    content: dict[str, Any] = {**prediction.to_dict(), "log_probability": prediction.log_probability}
+    alone = replace(prediction, nbest=[])
+    content: dict[str, Any] = {**alone.to_dict(), "log_probability": prediction.log_probability}
     if prediction.nbest:
         content["nbest"] = [written(one) for one in prediction.nbest]
     return content

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp
 
 from regard.errors import RegardError
 
-GRACE = 5  # seconds beyond the time limit of a request that stopping may take
+GRACE = 5  # seconds beyond the time limits of a request that stopping may take
 
 
 def bind(host: str, port: int) -> socket.socket:

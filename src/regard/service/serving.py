@@ -35,7 +35,7 @@ def serve(
     models = load_models(runs, device)
     with closing(bind(host, port)) as opened:
         app = create_app(models, limits, door(opened, token, names))
-        run(Server(app, limits.seconds, lambda: _say(models, opened)), opened)
+        run(Server(app, limits.upload + 2 * limits.seconds, lambda: _say(models, opened)), opened)
 
 
 def door(opened: socket.socket, token: str, names: Sequence[str]) -> Door:
@@ -45,7 +45,8 @@ def door(opened: socket.socket, token: str, names: Sequence[str]) -> Door:
     if not loopback(opened) and not token:
         click.echo("regard: warning: whoever reaches this address may use it; --token asks for a token", err=True)
     guarded = loopback(opened) and not token
-    return Door(token, HOME.union(map(str.lower, names)) if guarded else frozenset())
+    own = re.sub(r"http://(.*):\d+", r"\1", address(opened))
+    return Door(token, HOME.union([own], map(str.lower, names)) if guarded else frozenset())
 
 
 def _say(models: Models, opened: socket.socket) -> None:

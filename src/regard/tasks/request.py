@@ -118,7 +118,6 @@ def write_read(
 ) -> Read:
     """As `write_prediction`, but the answer keeps the symbols it came with, also those that the run does not know."""
     read = write_prediction(codec, example, symbols, [hypothesis], attends, 0)
-    unknown = [*read.unknown, *codec.target.vocabulary.unknown(target)]
     output = codec.target.segmenter.join(list(target))
-    prediction = replace(read, output=output, output_tokens=list(target), unknown=unknown)
+    prediction = replace(read, output=output, output_tokens=list(target))
     return Read(prediction, np.asarray(following, dtype=np.float32))

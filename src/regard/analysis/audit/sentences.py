@@ -37,10 +37,13 @@ def best_shift(found: Findings) -> int:
 
 
 def shifted(found: Findings, level: Level) -> str:
-    if level == Level.CAN:
-        return "The weights fit better as they are than moved by one place."
     places = best_shift(found)
     now, moved = (found.shifts[one].without_symbol.hits for one in (0, places))
+    if level == Level.CAN and moved < now:
+        return "The weights fit better as they are than moved by one place."
+    if level == Level.CAN:
+        hits = f"{percent(now)} hits as they are, {percent(moved)} moved"
+        return f"The weights fit hardly better moved by one place ({hits})."
     side, sure = "left" if places > 0 else "right", "are" if level == Level.CANNOT else "may be"
     return (
         f"The weights {sure} off by one: they point one place to the {side} of the symbol that matters "

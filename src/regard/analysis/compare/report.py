@@ -74,8 +74,9 @@ def notes(comparison: Comparison) -> list[str]:
     said = [_measured(comparison), *_compared(comparison)]
     if any(one.cost for one in comparison.systems):
         said.append(
-            "Cost: training is the mean over seeds, dev evaluations included; S·T counts the attention weights, one "
-            "for each source place and decoder step of each pair, 0 without attention; answers by each recipe's search."
+            "Cost: training is the mean over seeds, with all dev evaluations but the last; S·T counts the attention "
+            "weights, one for each source place and decoder step of each pair, 0 without "
+            "attention; answers by each recipe's search."
         )
     if comparison.sentence:
         said.append(

@@ -5,10 +5,10 @@ import { element, find } from "./dom.js";
 
 const SOURCES = { translate: "a sentence", inflect: "a lemma", pronounce: "a word", transliterate: "a name" };
 
-/** What can be chosen, once the server has told which runs there are. */
-export function offer(models) {
+/** What can be chosen, once the server has told which runs there are and how wide a beam may be. */
+export function offer(models, widest) {
   find("model").replaceChildren(...models.map(({ name }) => element("option", { value: name }, name)));
-  find("beam").replaceChildren(...BEAMS.map((beam) => element("option", { value: beam }, beam === 1 ? "1 (greedy)" : beam)));
+  find("beam").replaceChildren(...BEAMS.filter((beam) => beam <= widest).map((beam) => element("option", { value: beam }, beam === 1 ? "1 (greedy)" : beam)));
   find("model").disabled = false;
 }
 

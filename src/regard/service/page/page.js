@@ -1,6 +1,6 @@
 // The page of regard serve: what is typed and chosen makes a view, a view is asked of the server, its answer is drawn.
 
-import { fromHash, toHash } from "./address.js";
+import { BEAMS, fromHash, toHash } from "./address.js";
 import { changeAttention, drawAttention, drawFacts, drawForced, drawNotes, drawOutput, drawRivals } from "./answer.js";
 import { ask } from "./api.js";
 import { find, percent, shown } from "./dom.js";
@@ -23,6 +23,7 @@ const FORMATS = [
 let view = fromHash(location.hash);
 view.source ||= find("source").value; // typed before this script was there
 let models = [];
+let widest = 1; // beam, by the server's limits
 let rivals = []; // the answers to the view, best first
 let asking = new AbortController(); // the request of the newest view; older ones are called off
 let typing = 0; // timer
@@ -175,11 +176,13 @@ async function download() {
 async function start() {
   calm();
   try {
-    ({ models } = await json("v1/models", null, null));
+    const told = await json("v1/models", null, null);
+    models = told.models;
+    widest = Math.min(told.beam, told.nbest);
   } catch (error) {
     return complain(error, start);
   }
-  offer(models);
+  offer(models, widest);
   adopt(view);
 }
 
@@ -187,6 +190,7 @@ function adopt(other) {
   view = other;
   if (!models.length) return;
   if (!model()) view.model = models[0].name;
+  if (view.beam > widest) view.beam = BEAMS.findLast((beam) => beam <= widest);
   describe(model());
   fill(view);
   answer();
