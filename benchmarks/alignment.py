@@ -88,7 +88,7 @@ def main() -> None:
     rows += _rows("IBM model 1", text, _generative(text, model1))
     rows += _rows("HMM", text, _generative(text, hmm))
     for name, found in (("eflomal", _eflomal(text, options.work)), ("fast_align", _fast_align(text, options.work))):
-        rows += _rows(name, text, found) if found else [f"| {name} | not installable here | | | |"]
+        rows += _rows(name, text, found) if found else [f"| {name} | not there | | | |"]
     machine = f"{platform.machine()}, {os.cpu_count()} cores, {options.threads} threads"
     print(f"\n{date.today()}, {machine}; {len(text.gold)} verses of the {options.part} part, {options.epochs} epochs\n")
     print("| aligner | links | AER | precision | recall |\n|---|---|---|---|---|")
@@ -97,7 +97,7 @@ def main() -> None:
     turned = [Links.of(_turned(one.sure), _turned(one.possible)) for one in text.gold]
     for name, looked, gold in ((FORWARD, forward, text.gold), (BACKWARD, backward, turned)):
         measured = measure_shifts(looked, gold, heaviest)
-        print("\n".join(f"| {name} | {shift:+d} | {_cells(one)} |" for shift, one in measured.items()))
+        print("\n".join(f"| {name} | {shift} | {_cells(one)} |" for shift, one in measured.items()))
         print(verdict(measured), file=sys.stderr)
 
 
