@@ -1,6 +1,7 @@
 """`regard show`, on a run that reads words backwards."""
 
 import re
+import shutil
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -71,6 +72,10 @@ def test_two_runs_side_by_side(reverse: Reverse, spare: Path, tmp_path: Path) ->
     done("show", reverse.run, "abc", "cba", "--against", spare, "-o", path)
     names = [panel.title.partition(":")[0] for panel in read(path)]
     assert names == [reverse.run.name, spare.name] * 2
+    shutil.copytree(spare, tmp_path / reverse.run.name)
+    done("show", reverse.run, "abc", "--against", tmp_path / reverse.run.name, "-o", path)
+    first, second = (panel.title.partition(":")[0] for panel in read(path))
+    assert first != second  # though both folders have one name
 
 
 def test_an_exported_run_is_drawn_too(reverse: Reverse, tmp_path: Path) -> None:

@@ -203,6 +203,7 @@ def test_pairs_with_nothing_to_look_at_are_refused(reverse: Reverse, tmp_path: P
 def test_the_report_is_refused_before_the_work(reverse: Reverse, tmp_path: Path) -> None:
     result = call("audit", reverse.run, reverse.test, "-o", tmp_path / "no" / "report.html")
     refused(result, 2, "there is no folder")
+    refused(call("audit", reverse.run, reverse.test, "-o", tmp_path / "report.svg"), 2, "ends in .html")
 
 
 def test_the_choice_of_sources_follows_from_the_seed(reverse: Reverse) -> None:

@@ -74,6 +74,7 @@ def test_a_file_by_its_ending_with_empty_lines(tmp_path: Path) -> None:
         ("gold", "0?3", r"line 2.* target word 4, but that side has 3"),
         ("gold.talp", "0-1", r"read as talp: '0-1' has a word 0.*counted from 1.*pharaoh"),
         ("gold.json", "[[0, 0]]", r"is no object"),
+        ("gold.json", '{"linx": [[0, 0]]}', r"'linx' is no key; expected links"),
         ("gold.json", '{"links": [[0]]}', r"'links' is \[\[0\]\]; expected pairs"),
         ("gold.json", '{"links": [[0, true]]}', r"expected pairs"),
         ("gold.json", '{"links": [[0, -1]]}', r"expected pairs"),

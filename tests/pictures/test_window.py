@@ -1,11 +1,13 @@
 import numpy as np
+import pytest
 
 from regard.pictures import Panel, draw_svg
 from regard.pictures.drawing import Words
+from regard.pictures.labels import leftwards
 from regard.pictures.numbers import from_json
 from regard.pictures.saving import FORMATS
 from regard.pictures.sheet import sheet
-from regard.pictures.window import MOST, window
+from regard.pictures.window import MOST, heading, window
 
 SIZE = 200
 WEIGHTS = np.random.default_rng(5).dirichlet(np.ones(SIZE), size=SIZE)
@@ -41,3 +43,13 @@ def test_both_kinds_say_what_is_missing_and_stay_legible() -> None:
 def test_the_numbers_in_the_file_are_all_of_them() -> None:
     picture = draw_svg([BIG]).encode()
     assert (np.array(from_json(FORMATS[".svg"].numbers(picture))[0].weights) == WEIGHTS).all()
+
+
+@pytest.mark.parametrize(("source", "output"), [("שלום", "SH A L O M"), ("שלום", "מולש"), ("shalom", "שלום")])
+def test_a_title_is_read_the_way_its_arrow_points(source: str, output: str) -> None:
+    """An arrow between letters of one direction goes with them, unless marks beside it say otherwise."""
+    title = heading(f"{source} → {output}")
+    assert title.replace("\u200e", "") == f"{source} → {output}"
+    assert not leftwards(title)
+    assert "\u200e→\u200e" in title
+    assert heading("körte → k ø r t ɛ") == "körte → k ø r t ɛ"

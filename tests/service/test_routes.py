@@ -160,6 +160,11 @@ def test_there_is_nothing_else(service: Service, path: str) -> None:
     trouble(service.client.get(path), 404)
 
 
+def test_a_body_that_is_not_declared_as_json(service: Service) -> None:
+    error = trouble(service.client.post("/v1/predict", content=b'{"source": "abc"}'), 422)
+    assert "Content-Type: application/json" in error["fix"]
+
+
 def test_a_body_that_is_no_json(service: Service) -> None:
     for content in (b"{", b"", b"\xff\xfe\x00", b"[1,", b'"\xc3'):
         response = service.client.post("/v1/predict", content=content, headers={"Content-Type": "application/json"})

@@ -121,6 +121,7 @@ def test_a_run_that_cannot_be_loaded_stops_before_the_port_is_opened(reverse: Re
         (["--queue", 5, "--sources", 6], 2, "--queue 5 has no room"),
         (["--seconds", "nan"], 2, "--seconds nan"),
         (["--token", "pass word", "--port", 0], 2, "no header carries"),
+        (["--token", "", "--port", 0], 2, "the token is empty"),
         (["--port", 70000], 2, "70000"),
     ],
 )

@@ -68,6 +68,9 @@ class Items(NamedTuple):
         return " ".join(f"{i + self.first}{mark}{j + self.first}" for (i, j), mark in marks.items())
 
 
+KEYS = {"links", "possible", "source", "target", "weights"}  # as `regard align --format json` writes them
+
+
 class Objects:
     """A JSON object a line."""
 
@@ -75,6 +78,9 @@ class Objects:
         content = json.loads(line or "{}")
         if not isinstance(content, dict):
             raise ValueError(f'{line[:40]!r} is no object; expected such as {{"links": [[0, 2]]}}')
+        odd = sorted(set(content) - KEYS)
+        if odd:
+            raise ValueError(f"{odd[0]!r} is no key; expected {', '.join(sorted(KEYS))}")
         return Links.of(_pairs(content, "links"), _pairs(content, "possible"))
 
     def write(self, links: Links) -> str:

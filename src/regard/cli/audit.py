@@ -61,6 +61,8 @@ def audit(
     from regard.files import write_text
     from regard.loading import load
 
+    if out is not None and Path(out).suffix.lower() not in (".html", ".htm"):
+        raise UsageError(f"{out}: the report is HTML; give it a name that ends in .html")
     if out is not None and not Path(out).parent.is_dir():  # before the work, not after it
         raise UsageError(f"there is no folder {Path(out).parent} to write {out} into: make it first")
     loaded = check_run(load(run, device=device))

@@ -1,9 +1,11 @@
 """`regard serve`"""
 
+import os
+
 import click
 
 from regard.cli.options import DEVICES
-from regard.errors import MissingExtra
+from regard.errors import MissingExtra, UsageError
 from regard.service.limits import Limits
 
 MOST = Limits()
@@ -14,7 +16,7 @@ COUNT, WIDTH, TIME = click.IntRange(1), click.IntRange(1, 1000), click.FloatRang
 @click.argument("runs", nargs=-1, required=True, metavar="RUN…")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0: any that is free.")
-@click.option("--token", envvar="REGARD_TOKEN", default="", help="Ask for this bearer token; or set REGARD_TOKEN.")
+@click.option("--token", envvar="REGARD_TOKEN", help="Ask for this bearer token; or set REGARD_TOKEN.")
 @click.option("--allow-host", multiple=True, metavar="NAME", help="A name that a proxy may call the service by.")
 @click.option("--device", type=DEVICES, default="auto", show_default=True, help="Where to compute.")
 @click.option("--threads", type=click.IntRange(1), help="Of torch; its own choice by default.")
@@ -39,7 +41,7 @@ def serve(
     runs: tuple[str, ...],
     host: str,
     port: int,
-    token: str,
+    token: str | None,
     allow_host: tuple[str, ...],
     device: str,
     threads: int | None,
@@ -73,5 +75,7 @@ def serve(
         raise MissingExtra(str(error.name), "serve") from error
     from regard.service.serving import serve as serve_runs
 
+    if not token and (token is not None or "REGARD_TOKEN" in os.environ):  # as of a variable that was never set
+        raise UsageError("the token is empty: give one, or leave --token and REGARD_TOKEN out")
     limits = Limits(body, sources, characters, beam, nbest, seconds, upload, queue, batch, wait, weights)
-    serve_runs(runs, host, port, limits.check(), token, allow_host, device, threads)
+    serve_runs(runs, host, port, limits.check(), token or "", allow_host, device, threads)

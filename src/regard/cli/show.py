@@ -110,11 +110,13 @@ def _answers(run: "Answerer", asked: Asked) -> "list[list[Prediction]]":
 def _panels(names: list[str], answers: "list[list[list[Prediction]]]") -> "list[Panel]":
     """Text by text, run by run, best first; a title says what tells a panel from its neighbours."""
     panels = []
+    short = [Path(name).name for name in names]
+    shown = short if len(set(short)) == len(names) else names  # runs of a comparison are all called seed-1
     for answered in zip(*answers, strict=True):
-        for name, found in zip(names, answered, strict=True):
+        for name, found in zip(shown, answered, strict=True):
             for one in found:
                 title = f"{one.source} → {one.output}"
-                title = f"{Path(name).name}: {title}" if len(names) > 1 else title
+                title = f"{name}: {title}" if len(names) > 1 else title
                 panels.append(one.panel(f"{title} ({one.score:.2f})" if len(found) > 1 else title))
     return panels
 

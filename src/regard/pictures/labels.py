@@ -5,6 +5,7 @@ from unicodedata import bidirectional, category, east_asian_width
 
 BIDI_CONTROLS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 EMOJI_SELECTOR = "\ufe0f"
+LEFT_TO_RIGHT = "\u200e"  # takes no room; Arabic or Hebrew beside it does not swap places with its neighbours
 
 
 def printable(label: str) -> str:

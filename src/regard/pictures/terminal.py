@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.pictures.labels import cells, cut, leftwards, printable, widest
+from regard.pictures.labels import LEFT_TO_RIGHT, cells, cut, leftwards, printable, widest
 from regard.pictures.weights import Weights, checked, shares
 
 NARROWEST = 20  # columns; below that there is no room for two labels
@@ -15,7 +15,6 @@ SHADES = "·░▒▓█"
 STEPS = (0.05, 0.25, 0.5, 0.75)  # share of the largest weight at which the next shade begins
 RAMP = (234, 53, 54, 90, 126, 162, 168, 174, 180, 186, 229)  # of the 256 terminal colours, dark to bright
 RESET = "\x1b[0m"
-LEFT_TO_RIGHT = "\u200e"  # takes no room; keeps terminals that turn Arabic or Hebrew round from swapping columns
 
 
 class Column(NamedTuple):

@@ -5,11 +5,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.pictures.labels import printable
+from regard.pictures.labels import LEFT_TO_RIGHT, leftwards, printable
 from regard.pictures.panel import Panel
 from regard.pictures.weights import checked
 
 MOST = 120  # symbols of either side in one picture
+ARROW = "→"  # in a title: from the source to the output
 
 
 class Window(NamedTuple):
@@ -34,4 +35,8 @@ def window(panel: Panel, most: int = MOST) -> Window:
 
 
 def heading(title: str) -> str:
-    return " ".join(printable(word) for word in title.split())
+    """A title that is read from left to right, as its arrow points, whatever its words are written in."""
+    text = " ".join(printable(word) for word in title.split())
+    if not any(map(leftwards, text)):
+        return text
+    return LEFT_TO_RIGHT + text.replace(ARROW, f"{LEFT_TO_RIGHT}{ARROW}{LEFT_TO_RIGHT}")

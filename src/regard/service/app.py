@@ -93,6 +93,9 @@ async def _wrong(request: Request, error: Any) -> Response:
 async def _invalid(request: Request, error: Any) -> Response:
     """The first thing that is wrong, by its place in the body."""
     first = error.errors()[0]
+    if "json" not in request.headers.get("content-type", ""):
+        refused = Refused(422, "the body is not declared as JSON", "send the header Content-Type: application/json")
+        return refused.response(request.state.request_id)
     if first["type"] == "json_invalid":
         return Refused(400, "the body is no JSON").response(request.state.request_id)
     place = ".".join(str(part) for part in first["loc"][1:])
