@@ -50,16 +50,22 @@ def wer(outputs: Sequence[object], references: Sequence[Sequence[object]]) -> fl
     return 100 - accuracy(outputs, references)
 
 
+class Edits(NamedTuple):
+    edits: int
+    length: int  # of the reference
+
+
 def symbol_error(outputs: Sequence[Sequence[Hashable]], references: Sequence[Sequence[Sequence[Hashable]]]) -> float:
     """Σ edits / Σ length of the reference, each reference being the one with the least edits / length."""
     _check(outputs, references)
-    edits = length = 0
-    for output, options in zip(outputs, references, strict=True):
-        counted = [(Levenshtein.distance(output, option), len(option)) for option in options]
-        nearest = min(counted, key=lambda pair: pair[0] / max(pair[1], 1))
-        edits += nearest[0]
-        length += nearest[1]
-    return 100 * edits / max(length, 1)
+    counted = [nearest(output, options) for output, options in zip(outputs, references, strict=True)]
+    return 100 * sum(one.edits for one in counted) / max(sum(one.length for one in counted), 1)
+
+
+def nearest(output: Sequence[Hashable], references: Sequence[Sequence[Hashable]]) -> Edits:
+    """To the reference with the least edits per symbol."""
+    counted = [Edits(Levenshtein.distance(output, one), len(one)) for one in references]
+    return min(counted, key=lambda one: one.edits / max(one.length, 1))
 
 
 def word_error_rate(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> float:

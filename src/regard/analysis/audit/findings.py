@@ -101,11 +101,12 @@ def by_gradient(one: Evidence) -> Array:
 
 def agreement(evidence: Sequence[Evidence], importance: Importance, places: int = 0) -> Agreement:
     """How the weights, moved by so many places, agree with an importance. Any will do, also links that people drew."""
-    taus, rhos, hit = (
-        mean(evidence, lambda one, measure=measure: measure(moved_by(one.weights, places), importance(one)))  # type: ignore[misc]
-        for measure in (kendall, spearman, hits)
-    )
-    return Agreement(taus, rhos, hit, above_chance(hit, mean(evidence, lambda one: 1 / _places(one))))
+
+    def by(measure: Callable[[Array, Array], Array]) -> float:
+        return mean(evidence, lambda one: measure(moved_by(one.weights, places), importance(one)))
+
+    hit = by(hits)
+    return Agreement(by(kendall), by(spearman), hit, above_chance(hit, mean(evidence, lambda one: 1 / _places(one))))
 
 
 def mean(evidence: Sequence[Evidence], measure: Callable[[Evidence], Array]) -> float:

@@ -15,7 +15,7 @@ class Cost(NamedTuple):
     """Of one recipe; times are means over its seeds."""
 
     parameters: int
-    training: float  # seconds, dev evaluations included
+    training: float  # seconds, with all dev evaluations but the last
     weights_per_epoch: int  # Σ S·T over the training pairs
     weights_of_test: int  # Σ S·T over the test pairs
     answers: float  # per second, on the test sources, with the recipe's own search

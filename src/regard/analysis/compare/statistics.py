@@ -17,13 +17,13 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from rapidfuzz.distance import Levenshtein
 from sacrebleu.metrics.base import Metric
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 
 from regard.data.text import Graphemes
+from regard.metrics import nearest
 from regard.tasks import Task
 
 Counts = NDArray[np.float64]  # (n, C)  a row for each example
@@ -47,15 +47,9 @@ def _right(task: Task, outputs: Outputs, references: References) -> Counts:
 def _edits(split: Callable[[str], list[str]]) -> Callable[[Task, Outputs, References], Counts]:
     def counts(_task: Task, outputs: Outputs, references: References) -> Counts:
         both = zip(outputs, references, strict=True)
-        return np.array([_nearest(split(one), list(map(split, several))) for one, several in both])  # (n, 2)
+        return np.array([nearest(split(one), list(map(split, several))) for one, several in both], np.float64)  # (n, 2)
 
     return counts
-
-
-def _nearest(output: list[str], references: list[list[str]]) -> tuple[float, float]:
-    """Edits to the reference with the least edits per symbol, and its length."""
-    counted = [(float(Levenshtein.distance(output, one)), float(len(one))) for one in references]
-    return min(counted, key=lambda pair: pair[0] / max(pair[1], 1))
 
 
 def _ratio(sums: Counts) -> NDArray[np.float64]:
