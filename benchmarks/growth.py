@@ -79,7 +79,7 @@ def usual_model(symbols: int, size: int, attention: str) -> Any:
     """A recipe's model with all its sizes alike, and as many symbols on either side."""
     import torch
 
-    from regard.recipe import Model
+    from regard.recipe import Model, Recipe
     from regard.tasks import sequence
 
     class Letters:  # stands for a codec, of which `build` asks only the two vocabularies' sizes
@@ -90,7 +90,7 @@ def usual_model(symbols: int, size: int, attention: str) -> Any:
 
     sizes = dict.fromkeys(("embed", "hidden", "compare", "readout"), size)
     torch.manual_seed(0)
-    return sequence.build(Codec, Model(attention=attention, dropout=0.0, **sizes))
+    return sequence.build(Codec, Recipe(model=Model(attention=attention, dropout=0.0, **sizes)))
 
 
 def random_batch(symbols: int, batch: int, source: int, target: int) -> Any:

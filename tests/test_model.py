@@ -12,7 +12,7 @@ from regard.data.vocabulary import BEGIN, PAD
 from regard.decoders.recurrent import Decoded, Step
 from regard.errors import UsageError
 from regard.model import EncoderDecoder
-from regard.recipe import Model
+from regard.recipe import Model, Recipe
 from regard.tasks.sequence import build
 from tests.tiny import ATTENTIONS, CODEC, SIZES, model, padded
 
@@ -110,7 +110,7 @@ def test_own_words_teach_every_weight() -> None:
 
 def fresh(seed: int = 0, **options: Any) -> EncoderDecoder:
     torch.manual_seed(seed)
-    return build(CODEC, Model(**{**SIZES, **options}))
+    return build(CODEC, Recipe(model=Model(**{**SIZES, **options})))
 
 
 def recurrences(made: EncoderDecoder) -> list[Tensor]:

@@ -12,7 +12,7 @@ from regard.data.batching import Padded
 from regard.data.readers import Example
 from regard.decoders.recurrent import Decoded
 from regard.model import EncoderDecoder
-from regard.recipe import Model, Side
+from regard.recipe import Model, Recipe, Side
 from regard.tasks.codec import Codec
 from regard.tasks.sequence import build
 
@@ -47,7 +47,7 @@ ATTENTIONS: dict[str, dict[str, Any]] = {
 def model(seed: int = 0, codec: Codec = CODEC, std: float = 1.0, **options: Any) -> EncoderDecoder:
     """In fp64, and no number is zero or one by initialisation: not a bias, not the vector of the padding."""
     torch.manual_seed(seed)
-    made = build(codec, Model(**{**SIZES, **options})).double().eval()
+    made = build(codec, Recipe(model=Model(**{**SIZES, **options}))).double().eval()
     for weight in made.parameters():
         nn.init.normal_(weight, std=std)
     return made

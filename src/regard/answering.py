@@ -16,8 +16,7 @@ from regard.data.vocabulary import END
 from regard.errors import DataError, UsageError
 from regard.prediction import Prediction
 from regard.recipe import Recipe, Search, build, flatten, neighbour, to_dict
-from regard.tasks import Task, get_task
-from regard.tasks.codec import Codec
+from regard.tasks import Task, Writer, get_task
 from regard.tasks.request import FORBIDDEN, Read, Request
 
 if TYPE_CHECKING:
@@ -35,10 +34,10 @@ class Choice(NamedTuple):
 class Answerer(ABC):
     """`Run` and `OnnxRun` differ in how they find the answers to one batch; all else is here."""
 
-    def __init__(self, path: Path, recipe: Recipe, codec: Codec):
+    def __init__(self, path: Path, recipe: Recipe, codec: Any):
         self.path = path
         self.recipe = recipe
-        self.codec = codec
+        self.codec = codec  # of the task's own class, CODEC
         self._searches: dict[str, Search] = {}
 
     @abstractmethod
@@ -52,6 +51,15 @@ class Answerer(ABC):
     @cached_property
     def task(self) -> Task:
         return get_task(self.recipe.task)
+
+    def writer(self) -> Writer:
+        """The task, if its answers are written symbol by symbol."""
+        if not isinstance(self.task, Writer):
+            raise UsageError(
+                f"{self.path} does not write its answers symbol by symbol (task {self.recipe.task}), and only such "
+                "runs can be given an answer, a prefix, sampling or an export"
+            )
+        return self.task
 
     @overload
     def predict(self, source: str, **call: Any) -> Prediction: ...
@@ -116,6 +124,7 @@ class Answerer(ABC):
 
     def force_examples(self, examples: Sequence[Example], *, batch_size: int = 64) -> list[Prediction]:
         """The targets of pairs, as if the run had written them; in the order of the pairs, whatever the batching."""
+        self.writer()
         targets = [self.codec.target_symbols(example.target) for example in examples]
         lengths = [max(pair) for pair in zip(self._lengths(examples), map(len, targets), strict=True)]
         answers: dict[int, Prediction] = {}
@@ -126,6 +135,7 @@ class Answerer(ABC):
 
     def choices(self, source: str, prefix: str | Sequence[str] = "", count: int = 10) -> list[Choice]:
         """The likeliest symbols to follow a prefix (a text, or a list of symbols), best first."""
+        self.writer()
         start = self.request(prefix=prefix).prefix
         example = self.example(source, "the source")
         self._lengths([example])
@@ -146,10 +156,15 @@ class Answerer(ABC):
                 raise UsageError(f"predict has no option {name}{hint or ';'} it has {', '.join(names + rest)}")
         search = self._search({name: call[name] for name in names if name in call})
         request = Request(search, **{name: call[name] for name in rest if name in call})
+        if request.prefix or request.sampling:
+            self._check_prefix(request)
+        return request
+
+    def _check_prefix(self, request: Request) -> None:
+        self.writer()
         unknown = self.codec.target.vocabulary.unknown(self.codec.target_symbols(request.prefix))
         if unknown:
             raise UsageError(f"an answer cannot begin with {request.prefix!r}: never seen in training: {unknown[0]}")
-        return request
 
     def _search(self, options: dict[str, Any]) -> Search:
         """The recipe's search options with these laid over them, checked once for each such set."""
@@ -169,6 +184,8 @@ class Answerer(ABC):
     def evaluate_counted(self, examples: Sequence[Example], **call: Any) -> "tuple[Measured, int]":
         """The metrics, and over how many different sources."""
         grouped = group_references(examples)
+        if self.task.METRIC == "loss":  # there is nothing that answers could be compared with
+            return self.task.measure([], []), len(grouped)
         answers = self.answer([one.example for one in grouped], **call)
         return self.task.measure([one.output for one in answers], [one.references for one in grouped]), len(grouped)
 

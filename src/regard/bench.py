@@ -61,7 +61,7 @@ def usual() -> Usual:
     examples = task.read(str(demo_files().train), recipe).examples
     codec = task.codec(examples, recipe)
     torch.manual_seed(1)
-    model = task.build(codec, recipe.model)
+    model = task.build(codec, recipe)
     initialise(model)
     encodings = task.encode(codec, examples)
     plan = EpochPlan(encodings, recipe.training.batch_tokens, BATCH, seed=1).batches(0)

@@ -22,9 +22,9 @@ def sources(run: "Answerer", text: tuple[str, ...], file: str | None, features: 
     if text and file:
         raise UsageError("give TEXT or --input, not both")
     if features and not run.codec.features:
-        raise UsageError("this run reads no features: it was trained without data.features_column")
+        raise UsageError("this run reads nothing beside its source: it was trained without data.features_column")
     if features and not text:
-        raise UsageError("--features goes with TEXT; in a file, features stand in the column after the source")
+        raise UsageError("--features goes with TEXT; in a file, they stand in the column after the source")
     if text:
         texts = [f"{one}\t{features}" if features else one for one in text]
         return [run.example(one, f"TEXT {number}") for number, one in enumerate(texts, 1)]
@@ -48,6 +48,12 @@ def report(predictions: "list[Prediction | None]") -> None:
         shown = " ".join(unknown[:10]) + (" …" if len(unknown) > 10 else "")
         count = sum(bool(one.unknown) for one in found)
         click.echo(f"{count} sources hold symbols never seen in training, read as unknown: {shown}", err=True)
+    long = [one for one in found if one.left_out]
+    if long:
+        most = max(one.left_out for one in long)
+        click.echo(
+            f"{len(long)} sources are longer than this run reads; up to {most:,} symbols were left out", err=True
+        )
     cut = sum(not one.finished for one in found)
     if cut:
         click.echo(f"{cut} answers reached the length limit before they ended", err=True)

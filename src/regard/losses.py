@@ -38,6 +38,7 @@ class Wanted(NamedTuple):
 
     targets: Tensor  # (B, T)
     smoothing: float
+    links: Tensor | None = None  # (B, T, S)  1 where target symbol t is known to come from source symbol j
 
 
 def readout_cross_entropy(readouts: Tensor, output: nn.Linear, wanted: Wanted) -> Loss:

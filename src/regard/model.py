@@ -1,8 +1,8 @@
 """An encoder and a decoder, put together."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, overload
+from typing import Any, Protocol, cast, overload
 
 import torch
 from torch import Tensor, nn
@@ -17,14 +17,23 @@ from regard.fast.switch import allowed
 from regard.losses import Loss, Wanted, cross_entropy, readout_cross_entropy
 
 
-class EncoderDecoder(nn.Module):
-    """p(y | x) = Π_t p(y_t | y_<t, x)"""
+class Aside(Protocol):
+    """A further loss beside the decoder's, of the values it read or of the weights it read them with."""
 
-    def __init__(self, encoder: nn.Module, decoder: Decoder, ctc: CTC | None = None):
+    looks: bool  # whether it needs the weights
+
+    def join(self, loss: Loss, encoded: Encoded, weights: Tensor | None, wanted: Wanted) -> Loss: ...
+
+
+class EncoderDecoder(nn.Module):
+    """p(y | x) = Π_t p(y_t | y_<t, x), learnt by −log p and whatever stands aside of it"""
+
+    def __init__(self, encoder: nn.Module, decoder: Decoder, ctc: CTC | None = None, asides: Sequence[nn.Module] = ()):
         super().__init__()
         self.encoder = encoder
         self.decoder = decoder
         self.ctc = ctc
+        self.asides = nn.ModuleList(asides)
 
     @property
     def attends(self) -> bool:
@@ -49,13 +58,21 @@ class EncoderDecoder(nn.Module):
         encoded = self.encode(source)
         if wanted is None:
             return self._decode(tokens, encoded, own)
-        loss = self._loss(tokens, encoded, own, wanted)
-        return loss if self.ctc is None else self.ctc.join(loss, encoded, wanted.targets)
+        asides = cast("list[Aside]", [*self.asides] if self.ctc is None else [self.ctc, *self.asides])
+        loss, weights = self._loss(tokens, encoded, own, wanted, any(one.looks for one in asides))
+        for aside in asides:
+            loss = aside.join(loss, encoded, weights, wanted)
+        return loss
 
-    def _loss(self, tokens: Tensor, encoded: Encoded, own: float, wanted: Wanted) -> Loss:
+    def _loss(
+        self, tokens: Tensor, encoded: Encoded, own: float, wanted: Wanted, looked: bool
+    ) -> tuple[Loss, Tensor | None]:
+        """The decoder's loss and, if somebody looks at them, its weights (B, T, S)."""
         if own == 0 and isinstance(self.decoder, RecurrentDecoder) and allowed(encoded.values):
-            return readout_cross_entropy(self.decoder.readouts(tokens, encoded), self.decoder.output.O, wanted)
-        return cross_entropy(self._decode(tokens, encoded, own).logits, wanted.targets, wanted.smoothing)
+            readouts, weights = self.decoder.readouts(tokens, encoded, looked)
+            return readout_cross_entropy(readouts, self.decoder.output.O, wanted), weights
+        decoded = self._decode(tokens, encoded, own)
+        return cross_entropy(decoded.logits, wanted.targets, wanted.smoothing), decoded.weights
 
     def _decode(self, tokens: Tensor, encoded: Encoded, own: float) -> Decoded:
         return self.decoder(tokens, encoded) if own == 0 else self._sampled(tokens, encoded, own)

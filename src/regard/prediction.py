@@ -1,8 +1,9 @@
 """An answer, with where it looked."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +14,28 @@ if TYPE_CHECKING:
     from regard.pictures import Panel
 
 
+class Span(NamedTuple):
+    """Where an answer stands in the source: characters begin … end − 1."""
+
+    begin: int
+    end: int
+
+
+class Look(NamedTuple):
+    """Further weights behind an answer, with labels of their own: of sentences, between two texts, of each round."""
+
+    name: str
+    weights: NDArray[np.float32]  # (rows, columns)
+    rows: list[str]
+    columns: list[str]
+
+
 @dataclass(frozen=True)
 class Prediction:
     """What a run answers to one source.
 
     `attention[t, j]` is the weight of source token j when output token t was written; each row sums to 1.
-    It is None for a model without attention.
+    It is None for a model without attention. Where an answer is chosen, not written, `attention_rows` names the rows.
     """
 
     source: str
@@ -31,6 +48,14 @@ class Prediction:
     finished: bool = True  # False: it reached the length limit before it wrote an end
     unknown: list[str] = field(default_factory=list)  # source symbols never seen in training, read as unknown
     nbest: list["Prediction"] = field(default_factory=list)  # best first, this one included, when asked for
+    probabilities: Mapping[str, float] | None = None  # of every class, likeliest first, where one is chosen
+    span: Span | None = None  # where the answer stands in the source, if that is where it was found
+    attention_rows: Sequence[str] = ()  # what looked; empty: the output tokens
+    lines: Sequence[int] = ()  # tokens of each sentence or turn of the source; empty: it is one
+    line_weights: Sequence[float] = ()  # of the sentences or turns
+    copied: Sequence[tuple[int, int]] = ()  # (t, j): output token t was copied from source token j
+    looks: Sequence[Look] = ()  # further weights behind the answer
+    left_out: int = 0  # source tokens beyond what the run reads
 
     def to_dict(self) -> dict[str, Any]:
         """As `regard predict --json` prints it."""
@@ -46,6 +71,15 @@ class Prediction:
             content["finished"] = False
         if self.unknown:
             content["unknown"] = self.unknown
+        if self.probabilities:
+            content["probabilities"] = dict(self.probabilities)
+        if self.span:
+            content["span"] = list(self.span)
+        for name in ("attention_rows", "lines", "line_weights", "copied", "left_out"):
+            if value := getattr(self, name):
+                content[name] = value if isinstance(value, int) else list(value)
+        if self.looks:
+            content["looks"] = [{**look._asdict(), "weights": look.weights.tolist()} for look in self.looks]
         if self.nbest:
             content["nbest"] = [one.to_dict() for one in self.nbest]
         return content
@@ -60,25 +94,40 @@ class Prediction:
                 "a run trained without that option shows where it looks"
             )
         named = f"{self.source} → {self.output}" if title is None else title
-        return Panel(self.attention, self.output_tokens, self.source_tokens, named)
+        return Panel(
+            self.attention,
+            self.attention_rows or self.output_tokens,
+            self.source_tokens,
+            named,
+            frozenset(self.copied),
+            tuple(self.lines),
+            tuple(self.line_weights),
+        )
+
+    def panels(self, title: str | None = None) -> "list[Panel]":
+        """The answer's attention, and all further weights behind it, each with its name."""
+        from regard.pictures import Panel
+
+        further = [Panel(look.weights, look.rows, look.columns, look.name) for look in self.looks]
+        return [self.panel(title), *further]
 
     def save(self, path: str | Path, *, kind: str = "map") -> None:
         """A picture, as a heat map or as alignment lines: .svg, .png, .pdf, .html (interactive) or .json."""
         from regard.pictures import save
 
-        save([self.panel()], path, kind=kind)
+        save(self.panels(), path, kind=kind)
 
     def show(self, *, kind: str = "map") -> None:
         """In a notebook the picture; in a terminal a map of characters, or a list of what each symbol looked at."""
         from regard.pictures import show
 
-        show([self.panel()], kind=kind)
+        show(self.panels(), kind=kind)
 
     def _repr_html_(self) -> str | None:
         """A notebook shows the heat map by itself; an answer without attention is shown as any other object."""
         from regard.pictures import draw_svg
 
-        return None if self.attention is None else draw_svg([self.panel()])
+        return None if self.attention is None else draw_svg(self.panels())
 
     def __str__(self) -> str:
         return self.output

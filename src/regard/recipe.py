@@ -48,7 +48,12 @@ class Data(_Section):
 
     source_column: int | str = option(1, "column of the source: a number from 1, or a name in the header")
     target_column: int | str = option(2, "column of the target")
-    features_column: int | str | None = option(None, "column of the features (inflection), or null")
+    features_column: int | str | None = option(
+        None, "column of what is read beside the source (features, hypothesis, question), or null"
+    )
+    where_column: int | str | None = option(
+        None, "column of what is known of places: word links (0-2 1-1), or the character where a span begins; or null"
+    )
     lowercase: bool = option(False, "lower-case sources and targets")
     dev_share: float = option(0.05, "share of the sources held back when no dev file is given")
     longest: Count = option(1000, "longest source or target, in symbols; longer pairs are left out and counted")
@@ -153,7 +158,7 @@ class Search(_Section):
 class Recipe(_Section):
     """One system: a task and all its options."""
 
-    task: str = option("pronounce", "what it does: pronounce, transliterate, inflect, translate")
+    task: str = option("pronounce", "what it does: the name of a task")
     about: str = option("", "one line about the recipe")
     data: Data = field(default_factory=Data)
     source: Side = field(default_factory=Side)
@@ -361,8 +366,11 @@ def unflatten(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _sections(recipe: Recipe) -> list[tuple[str, Any]]:
-    names = ("data", "source", "target", "model", "training", "search")
-    return [("", recipe), *((name, getattr(recipe, name)) for name in names)]
+    return [("", recipe), *((name, getattr(recipe, name)) for name in section_names())]
+
+
+def section_names() -> list[str]:
+    return [one.name for one in dataclasses.fields(Recipe) if isinstance(one.default_factory, type)]
 
 
 def _type_name(hint: Any) -> str:

@@ -19,8 +19,7 @@ from regard.likelihood import loss_per_symbol
 from regard.model import hollow
 from regard.prediction import Prediction
 from regard.recipe import Recipe
-from regard.tasks import get_task
-from regard.tasks.codec import Codec
+from regard.tasks import Task, get_task
 from regard.tasks.request import Read, Request
 
 STATE = ["training.safetensors", "checkpoints/*", "tensorboard/*", ".*"]  # what only a resumed training reads
@@ -29,7 +28,7 @@ STATE = ["training.safetensors", "checkpoints/*", "tensorboard/*", ".*"]  # what
 class Run(Answerer):
     """What `regard.train` makes and `regard.load` reads. Several runs can answer together: `run.join(…)`."""
 
-    def __init__(self, path: Path, recipe: Recipe, codec: Codec, models: Sequence[nn.Module]):
+    def __init__(self, path: Path, recipe: Recipe, codec: Any, models: Sequence[nn.Module]):
         super().__init__(path, recipe, codec)
         self.models = list(models)
 
@@ -49,7 +48,7 @@ class Run(Answerer):
 
     def reread(self, examples: Sequence[Example], targets: Sequence[Sequence[str]]) -> list[Read]:
         penalty = self.recipe.search.length_penalty
-        found: list[Read] = self.task.force(self.models, self.codec, examples, targets, penalty)
+        found: list[Read] = self.writer().force(self.models, self.codec, examples, targets, penalty)
         return found
 
     def perplexity(self, examples: Sequence[Example]) -> float:
@@ -87,20 +86,20 @@ def load(path: str | Path, *, device: str = "auto", revision: str | None = None,
     folder = Folder(_local(path, revision, token))
     folder.read_config()
     recipe = folder.read_recipe()
-    codec = _codec(folder)
+    codec = _codec(folder, get_task(recipe.task))
     weights, _ = read_tensors(folder.weights)
     try:
         with hollow():  # sizes first: a hostile recipe must not claim memory its weights do not fill
-            model: nn.Module = get_task(recipe.task).build(codec, recipe.model)
+            model: nn.Module = get_task(recipe.task).build(codec, recipe)
     except UsageError as error:  # here not the call is wrong, but the file
         raise DataError(f"{folder.path / 'recipe.yaml'}: {error}") from error
     fill(model, weights, folder.weights)
     return Run(folder.path, recipe, codec, [model.to(choose_device(device)).eval()])
 
 
-def _codec(folder: Folder) -> Codec:
+def _codec(folder: Folder, task: Task) -> Any:
     try:
-        return Codec.from_json(folder.read_vocabulary())
+        return task.CODEC.from_json(folder.read_vocabulary())
     except DataError as error:
         raise DataError(f"{folder.path / 'vocabulary.json'} is damaged: {error}") from error
 

@@ -174,10 +174,8 @@ def test_runs_that_read_other_symbols_or_look_nowhere_are_not_compared(reverse: 
     words = Run(Path("words"), run.recipe, replace(run.codec, source=cut), run.models)
     with pytest.raises(UsageError, match=r"words cuts '.*' into other symbols"):
         audit(run, examples, others=[words])
-    made = build(run.codec, replace(run.recipe.model, attention="fixed")).eval()
-    blind = Run(
-        Path("blind"), replace(run.recipe, model=replace(run.recipe.model, attention="fixed")), run.codec, [made]
-    )
+    recipe = replace(run.recipe, model=replace(run.recipe.model, attention="fixed"))
+    blind = Run(Path("blind"), recipe, run.codec, [build(run.codec, recipe).eval()])
     with pytest.raises(UsageError, match="blind has no attention to compare with"):
         audit(run, examples, others=[blind])
 

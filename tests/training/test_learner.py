@@ -20,7 +20,7 @@ OPTIONS: list[dict[str, Any]] = [
 def learner_of(folder: Path, options: dict[str, Any], seed: int) -> Learner:
     job = toy_job(folder, options)
     torch.manual_seed(seed)
-    return Learner(job.task.build(job.codec, job.recipe.model), job.recipe.training, Engine("cpu"))
+    return Learner(job.task.build(job.codec, job.recipe), job.recipe.training, Engine("cpu"))
 
 
 def update(learner: Learner, count: int, seed: int) -> None:

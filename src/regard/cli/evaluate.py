@@ -26,6 +26,7 @@ def evaluate(
       regard evaluate runs/hu test.tsv --beam 5 --json
     """
     from regard.loading import load
+    from regard.tasks import Writer
 
     loaded = load(run, device=device)
     reading = loaded.task.read(pairs, loaded.recipe, skip_bad_lines)
@@ -33,14 +34,16 @@ def evaluate(
         click.echo(f"left out {len(reading.skipped)} bad lines; the first: {reading.skipped[0]}", err=True)
     call = {"batch_size": batch_size} | ({"beam": beam} if beam is not None else {})
     measured, count = loaded.evaluate_counted(reading.examples, **call)
-    perplexity = loaded.perplexity(reading.examples)
+    writes = isinstance(loaded.task, Writer)  # a chosen answer has a probability, but no symbols to share it
+    further = {"perplexity": loaded.perplexity(reading.examples)} if writes else {}
     if as_json:
-        content: dict[str, Any] = {"metrics": measured.metrics, "examples": count, "perplexity": perplexity}
+        content: dict[str, Any] = {"metrics": measured.metrics, "examples": count, **further}
         if measured.signatures:
             content["signatures"] = measured.signatures
         click.echo(json.dumps(content))
         return
     for name, value in measured.metrics.items():
         click.echo(f"{name:<12}{value:8.2f}   {measured.signatures.get(name, '')}".rstrip())
-    click.echo(f"{'perplexity':<12}{perplexity:8.2f}")
+    for name, value in further.items():
+        click.echo(f"{name:<12}{value:8.2f}")
     click.echo(f"{'examples':<12}{count:8d}")

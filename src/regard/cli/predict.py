@@ -16,7 +16,13 @@ from regard.console import print_prediction, report, sources
 @click.option("--nbest", type=int, default=0, help="Print this many answers to each source, best first.")
 @click.option("--batch-size", type=int, default=64, show_default=True, help="Sources answered at once.")
 @click.option("--prefix", default="", help="Every answer begins with this.")
-@click.option("--features", default="", help="Features of every TEXT, for tasks that have them: 'V;PST;3;SG'.")
+@click.option(
+    "--features",
+    "--beside",
+    "features",
+    default="",
+    help="What is read beside every TEXT, for tasks that do so: features ('V;PST;3;SG'), a hypothesis, a question.",
+)
 @click.option("--ensemble", multiple=True, metavar="RUN", help="Further runs that answer together with RUN.")
 @click.option("--sample", is_flag=True, help="Draw the answer by chance instead of looking for the best.")
 @click.option("--temperature", type=float, default=1.0, show_default=True, help="With --sample.")

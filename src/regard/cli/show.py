@@ -38,7 +38,13 @@ class Asked(NamedTuple):
 )
 @click.option("--against", metavar="RUN2", help="Draw this run's answers beside those of RUN.")
 @click.option("--target", multiple=True, help="Draw this given answer instead; one for each TEXT.")
-@click.option("--features", default="", help="Features of every TEXT, for tasks that have them: 'V;PST;3;SG'.")
+@click.option(
+    "--features",
+    "--beside",
+    "features",
+    default="",
+    help="What is read beside every TEXT, for tasks that do so: features ('V;PST;3;SG'), a hypothesis, a question.",
+)
 @click.option("--terminal", is_flag=True, help="Draw in the terminal too; without -o that is what happens.")
 @click.option(
     "--width", type=click.IntRange(20, clamp=True), help="Columns of the terminal.  [default: as many as there are]"

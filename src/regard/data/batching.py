@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from regard.data.encoding import Encoding as Encoding
+from regard.data.encoding import Numbers
 from regard.data.encoding import length_buckets as length_buckets
 
 
@@ -32,9 +33,11 @@ class Batch(NamedTuple):
     source: Padded
     target: Padded
     numbers: list[int]  # places in the training data, to name a batch that went wrong
+    links: Tensor | None = None  # (B, T, S)  1 where a symbol after BEGIN is known to come from a source symbol
 
     def to(self, device: torch.device) -> "Batch":
-        return Batch(self.source.to(device), self.target.to(device), self.numbers)
+        links = None if self.links is None else self.links.to(device)
+        return Batch(self.source.to(device), self.target.to(device), self.numbers, links)
 
 
 def pad(sequences: Sequence[Sequence[int]]) -> Padded:
@@ -46,7 +49,19 @@ def pad(sequences: Sequence[Sequence[int]]) -> Padded:
 
 def collate(encodings: Sequence[Encoding], numbers: list[int]) -> Batch:
     chosen = [encodings[number] for number in numbers]
-    return Batch(pad([one.source for one in chosen]), pad([one.target for one in chosen]), numbers)
+    source, target = pad([one.source for one in chosen]), pad([one.target for one in chosen])
+    return Batch(source, target, numbers, _links(chosen, source, target))
+
+
+def _links(chosen: Sequence[Encoding], source: Padded, target: Padded) -> Tensor | None:
+    """Of all examples of a batch, where any has some; END, and an example without links, have none."""
+    if not any(one.links for one in chosen):
+        return None
+    links = torch.zeros(len(chosen), target.data.size(1) - 1, source.data.size(1))  # (B, T, S)
+    for row, one in enumerate(chosen):
+        for t, j in one.links:
+            links[row, t, j] = 1
+    return links
 
 
 class EpochPlan:
@@ -57,19 +72,19 @@ class EpochPlan:
     little padding, yet batches differ from epoch to epoch.
     """
 
-    def __init__(self, encodings: Sequence[Encoding], tokens: int, most: int, seed: int, window: int = 50):
-        self.lengths = [max(len(one.source), len(one.target)) for one in encodings]
-        self.sort_keys = [(len(one.target), len(one.source)) for one in encodings]
+    def __init__(self, encodings: Sequence[Numbers], tokens: int, most: int, seed: int, window: int = 50):
+        self.widths = [one.width for one in encodings]
+        self.sort_keys = [one.order for one in encodings]
         self.tokens, self.most, self.seed, self.window = tokens, most, seed, window
 
     def batches(self, epoch: int) -> list[list[int]]:
         generator = torch.Generator().manual_seed(mix(self.seed, epoch))
-        order = torch.randperm(len(self.lengths), generator=generator).tolist()
+        order = torch.randperm(len(self.widths), generator=generator).tolist()
         batches: list[list[int]] = []
         reach = self.window * self.most
         for begin in range(0, len(order), reach):
             chunk = sorted(order[begin : begin + reach], key=self.sort_keys.__getitem__)
-            cuts = length_buckets([self.lengths[number] for number in chunk], self.tokens, self.most)
+            cuts = length_buckets([self.widths[number] for number in chunk], self.tokens, self.most)
             batches += [[chunk[place] for place in cut] for cut in cuts]
         shuffled = torch.randperm(len(batches), generator=generator).tolist()
         return [batches[place] for place in shuffled]

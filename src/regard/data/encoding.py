@@ -1,14 +1,47 @@
 """Examples as numbers, before they are tensors; needs no torch."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
+
+
+class Numbers(Protocol):
+    """What batching and training ask of an example as numbers, whatever else its task made of it."""
+
+    @property
+    def length(self) -> int: ...  # symbols of its longest sequence: what data.longest bounds
+
+    @property
+    def width(self) -> int: ...  # places it takes in a batch: what training.batch_tokens bounds
+
+    @property
+    def order(self) -> tuple[int, ...]: ...  # examples that are near in this share a batch
+
+    @property
+    def counted(self) -> int: ...  # terms of its loss: symbols that are written, or 1 where one answer is chosen
 
 
 class Encoding(NamedTuple):
-    """One example as numbers."""
+    """One example of a task that writes sequences."""
 
     source: list[int]
     target: list[int]  # BEGIN … END
+    links: tuple[tuple[int, int], ...] = ()  # (t, j): target symbol t is known to come from source symbol j
+
+    @property
+    def length(self) -> int:
+        return max(len(self.source), len(self.target) - 2)
+
+    @property
+    def width(self) -> int:
+        return max(len(self.source), len(self.target))
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        return len(self.target), len(self.source)
+
+    @property
+    def counted(self) -> int:
+        return len(self.target) - 1
 
 
 def length_buckets(lengths: Sequence[int], tokens: int, most: int) -> list[list[int]]:

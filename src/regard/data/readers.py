@@ -25,22 +25,24 @@ from regard.errors import DataError, UsageError
 class Example:
     source: str
     target: str
-    features: str = ""
+    features: str = ""  # what is read beside the source: features of a form, a hypothesis, a question
     place: str = ""  # pairs.tsv, line 17
+    where: str = ""  # what is known of the places: word links (Pharaoh), or the character where the target begins
 
 
 @dataclass(frozen=True)
 class Columns:
     """Numbers count from 1; a name needs a header line.
 
-    JSON lines need neither: a name is a key, and a number stands for the key "source", "target" or
-    "features".
+    JSON lines need neither: a name is a key, and a number stands for the key "source", "target", "features" or
+    "where".
     """
 
     source: str | int = 1
     target: str | int = 2
     features: str | int | None = None
     header: bool = False  # there is a header line although the columns are numbers
+    where: str | int | None = None
 
     def __post_init__(self) -> None:
         if any(isinstance(column, int) and column < 1 for _, column in self):
@@ -52,6 +54,8 @@ class Columns:
         yield "target", self.target
         if self.features is not None:
             yield "features", self.features
+        if self.where is not None:
+            yield "where", self.where
 
     @property
     def _numbers(self) -> list[int]:
@@ -69,7 +73,7 @@ class Columns:
     def numbered(self, header: Row) -> "Columns":
         """The same columns as numbers, looked up in a header line."""
         numbers = {role: _number(column, header) for role, column in self}
-        return Columns(numbers["source"], numbers["target"], numbers.get("features"), self.header)
+        return Columns(numbers["source"], numbers["target"], numbers.get("features"), self.header, numbers.get("where"))
 
 
 class Reading(NamedTuple):
@@ -102,7 +106,7 @@ def read_sources(path: Paths, columns: Columns | None = None, *, lowercase: bool
     """
     columns = columns or Columns()
     with open_rows(path) as rows:
-        columns, rows = _past_optional_header(rows, replace(columns, target=columns.source))
+        columns, rows = _past_optional_header(rows, replace(columns, target=columns.source, where=None))
         examples = [_source(row, columns, lowercase) for row in rows]
     if not examples:
         raise _nothing(path, [])
@@ -192,22 +196,25 @@ def _source(row: Row, columns: Columns, lowercase: bool) -> Example:
 
 def _text(row: Row, role: str, column: str | int, width: int, lowercase: bool) -> str:
     if isinstance(row.cells, Mapping):
-        found = _value(row.place, row.cells, role if isinstance(column, int) else column)
+        found = _value(row.place, row.cells, role, column)
     elif len(row.cells) < width:
         raise BadLine(_too_few(row, row.cells, width))
     else:
         found = row.cells[int(column) - 1]
     try:
-        return normalise(found, lowercase and role != "features")
+        return normalise(found, lowercase and role not in ("features", "where"))
     except DataError as error:
         raise BadLine(f"{row.place}: {error}") from error
 
 
-def _value(place: str, row: Mapping[str, Any], key: str) -> str:
+def _value(place: str, row: Mapping[str, Any], role: str, column: str | int) -> str:
+    key = role if isinstance(column, int) else column
     nested = row.get("translation")
     values = {**row, **nested} if isinstance(nested, Mapping) else row
     if key not in values:
         raise BadLine(f"{place}: there is no key {key!r}, only {', '.join(values) or 'none at all'}")
+    if role == "where" and isinstance(values[key], int):  # the character where an answer begins
+        return str(values[key])
     if not isinstance(values[key], str):
         raise BadLine(f"{place}: {key!r} is {preview(str(values[key]))}; expected text")
     return str(values[key])

@@ -6,7 +6,7 @@ from torch.nn import functional
 
 from regard.attention.memory import Encoded
 from regard.data.vocabulary import END, PAD
-from regard.losses import Loss
+from regard.losses import Loss, Wanted
 
 FRAMES = 3  # an answer has at most so many symbols for each of its source; three are enough for a letter's sounds
 
@@ -20,6 +20,8 @@ class CTC(nn.Module):
     decoder's hypotheses with it                                                     Kim, Hori & Watanabe 2017
     """
 
+    looks = False
+
     def __init__(self, value_size: int, symbols: int, share: float):
         super().__init__()
         self.W = nn.Linear(value_size, FRAMES * symbols)
@@ -30,9 +32,10 @@ class CTC(nn.Module):
         scores: Tensor = self.W(encoded.values).unflatten(-1, (FRAMES, -1)).flatten(1, 2)
         return scores.to(torch.promote_types(scores.dtype, torch.float32)).log_softmax(-1)
 
-    def join(self, loss: Loss, encoded: Encoded, targets: Tensor) -> Loss:
+    def join(self, loss: Loss, encoded: Encoded, weights: Tensor | None, wanted: Wanted) -> Loss:
         """The decoder's loss of targets (B, T), END and padding after them, with this one mixed in. A target too long
         for its frames has none."""
+        targets = wanted.targets
         frames, lengths = encoded.mask.sum(1) * FRAMES, ((targets != PAD) & (targets != END)).sum(1)
         own = functional.ctc_loss(
             self(encoded).transpose(0, 1), targets, frames, lengths, blank=PAD, reduction="sum", zero_infinity=True

@@ -140,15 +140,14 @@ class RecurrentDecoder(nn.Module):
 
     def forward(self, tokens: Tensor, encoded: Encoded) -> Decoded:
         """y_0 … y_{T-1} in, p(y_1) … p(y_T) out."""
-        readouts, weights = self._readouts(tokens, encoded, looked=True)
+        readouts, weights = self.readouts(tokens, encoded, looked=True)
         return Decoded(self.output.logits(readouts), cast(Tensor, weights))
 
-    def readouts(self, tokens: Tensor, encoded: Encoded) -> Tensor:
-        """All steps up to the output layer, (B, T, R), for a loss that does not look at the weights."""
-        return self._readouts(tokens, encoded, looked=False)[0]
+    def readouts(self, tokens: Tensor, encoded: Encoded, looked: bool = False) -> tuple[Tensor, Tensor | None]:
+        """All steps up to the output layer, (B, T, R), and the weights (B, T, S), sure to be there if somebody looks.
 
-    def _readouts(self, tokens: Tensor, encoded: Encoded, looked: bool) -> tuple[Tensor, Tensor | None]:
-        """Whatever does not wait for a state is done for all steps at once."""
+        Whatever does not wait for a state is done for all steps at once.
+        """
         state, memory = self.start(encoded)
         words = self.dropout(self.words(tokens), state.noise.word)  # (B, T, E)
         unrolled = self._at_once(words, state, memory, looked) or self._by_steps(words, state, memory)

@@ -113,6 +113,7 @@ class TextEncoder(nn.Sequential):
 
     def __init__(self, embed: Embed, layers: RecurrentEncoder):
         super().__init__(embed, layers)
+        self.size = layers.size
         loops = [layer.loop if isinstance(layer, FusedLayer) else None for layer in layers.layers]
         self._loops = [loop for loop in loops if isinstance(loop, nn.LSTM)]
         self._reader: Reader | None = None  # kept for as long as the weights are the same

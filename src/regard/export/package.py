@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from regard.errors import DataError, UsageError
 from regard.files import write_bytes
 from regard.recipe import Recipe, build, flatten, to_dict
-from regard.tasks import TASKS
+from regard.tasks import TASKS, get_task
 from regard.tasks.codec import Codec
 
 FORMAT = 1
@@ -63,9 +63,10 @@ def read_package(path: Path) -> Package:
         )
     if not isinstance(about.get("attends"), bool):
         raise DataError(f"{path} is damaged: attends is {about.get('attends')!r:.40}; expected true or false")
+    recipe = _recipe(about.get("recipe"), path)
     return Package(
-        _recipe(about.get("recipe"), path),
-        _codec(about.get("vocabulary"), path),
+        recipe,
+        _codec(about.get("vocabulary"), recipe.task, path),
         about["attends"],
         members["encoder.onnx"],
         members["step.onnx"],
@@ -111,8 +112,9 @@ def _recipe(content: Any, path: Path) -> Recipe:
     return recipe
 
 
-def _codec(content: Any, path: Path) -> Codec:
+def _codec(content: Any, task: str, path: Path) -> Codec:
     try:
-        return Codec.from_json(content)
+        found: Codec = get_task(task).CODEC.from_json(content)
+        return found
     except DataError as error:
         raise DataError(f"{path} is damaged: vocabulary: {error}") from error

@@ -36,6 +36,7 @@ def _check(run: Run, out: Path) -> None:
             __import__(package)
         except ImportError as error:
             raise MissingExtra(package, "onnx") from error
+    run.writer()
     if len(run.models) > 1:
         raise UsageError(f"an ensemble of {len(run.models)} models cannot be exported: export one run")
     if out.is_dir():

@@ -28,6 +28,7 @@ def to_dict(panel: Panel) -> dict[str, Any]:
         "columns": list(panel.columns),
         "weights": [[_shortest(weight) for weight in row] for row in np.asarray(panel.weights)],
         "marked": sorted([t, j] for t, j in panel.marked),
+        **({"lines": list(panel.lines), "sides": [_shortest(side) for side in panel.sides]} if panel.lines else {}),
     }
 
 
@@ -38,4 +39,5 @@ def _shortest(weight: Any) -> float:
 
 def _panel(content: dict[str, Any]) -> Panel:
     marked = frozenset((int(t), int(j)) for t, j in content["marked"])
-    return Panel(content["weights"], content["rows"], content["columns"], content["title"], marked)
+    lines, sides = tuple(map(int, content.get("lines", ()))), tuple(map(float, content.get("sides", ())))
+    return Panel(content["weights"], content["rows"], content["columns"], content["title"], marked, lines, sides)

@@ -14,3 +14,5 @@ class Panel(NamedTuple):
     columns: Sequence[str]  # source symbols
     title: str = ""
     marked: frozenset[tuple[int, int]] = frozenset()  # cells (t, j) with an outline: links that somebody else drew
+    lines: tuple[int, ...] = ()  # columns in each line of a text: of its sentences or turns; empty: one line
+    sides: tuple[float, ...] = ()  # weights of the lines

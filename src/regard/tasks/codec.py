@@ -3,7 +3,7 @@
 import base64
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from regard.data.encoding import Encoding
 from regard.data.readers import Example
@@ -14,6 +14,20 @@ from regard.recipe import Side
 
 # Before a feature, so that the feature V is not the letter V: no grapheme has two characters of this kind.
 FEATURE = "+"
+
+
+class Reads(Protocol):
+    """What a run asks of any task's codec."""
+
+    @property
+    def features(self) -> bool: ...  # whether a source has a second text beside it: features, a hypothesis, a question
+
+    @property
+    def lowercase(self) -> bool: ...
+
+    def source_symbols(self, example: Example) -> list[str]: ...  # all that is read, in the order of its places
+
+    def to_json(self) -> dict[str, Any]: ...
 
 
 @dataclass(frozen=True)

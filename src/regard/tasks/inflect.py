@@ -1,6 +1,19 @@
 """Lemma + features → form: `absetzen`, V;IND;PST;3;SG → setzte ab."""
 
-from regard.tasks.sequence import answer, batch, build, codec, encode, force, loss, read
+from regard.tasks.sequence import CODEC, SECTIONS, answer, batch, build, codec, encode, force, loss, read
 from regard.tasks.transliterate import METRIC, measure
 
-__all__ = ["METRIC", "answer", "batch", "build", "codec", "encode", "force", "loss", "measure", "read"]
+__all__ = [
+    "CODEC",
+    "METRIC",
+    "SECTIONS",
+    "answer",
+    "batch",
+    "build",
+    "codec",
+    "encode",
+    "force",
+    "loss",
+    "measure",
+    "read",
+]

@@ -5,33 +5,18 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from regard.attention.bias import TERMS
-from regard.attention.monotonic import MonotonicTransition
-from regard.attention.multihead import MultiHead
-from regard.attention.score import SCORES
-from regard.attention.soft import Attention, FixedContext, NoContext
-from regard.attention.softmax import NORMALISERS
-from regard.attention.window import LocalWindow
-from regard.cells import CELLS
 from regard.data.batching import Batch, Encoding, collate, pad
 from regard.data.readers import Columns, Example, Reading, read_pairs
 from regard.data.vocabulary import BEGIN, END
 from regard.decoders.ctc import CTC, FRAMES
-from regard.decoders.monotonic import MonotonicDecoder
-from regard.decoders.output import OUTPUTS
-from regard.decoders.recurrent import RecurrentDecoder
 from regard.decoders.recurrent import Step as DecoderStep
-from regard.decoders.start import STARTS
-from regard.dropout import Dropout
-from regard.encoders.recurrent import Embed, RecurrentEncoder, TextEncoder
-from regard.errors import UsageError
 from regard.fast.attend import OutOfReach
 from regard.losses import Loss, Wanted
 from regard.model import EncoderDecoder, initialise
 from regard.prediction import Prediction
-from regard.recipe import Model, Recipe
+from regard.recipe import Recipe
 from regard.search.beam import beam
 from regard.search.constraints import Limits
 from regard.search.ensemble import ensemble
@@ -42,14 +27,18 @@ from regard.search.sample import sample
 from regard.search.step import Step, StepOutput
 from regard.search.tree import pick
 from regard.tasks.codec import Codec
+from regard.tasks.parts import make_decoder, make_encoder
 from regard.tasks.request import FORBIDDEN, Read, longest_answers, write_prediction, write_read
 from regard.tasks.request import Request as Request
 from regard.tasks.reranking import Frames, rerank
 
+CODEC = Codec
+SECTIONS = ("data", "source", "target", "model", "training", "search")
+
 
 def read(path: str | Sequence[str], recipe: Recipe, skip_bad_lines: bool = False) -> Reading:
     data = recipe.data
-    columns = Columns(data.source_column, data.target_column, data.features_column)
+    columns = Columns(data.source_column, data.target_column, data.features_column, where=data.where_column)
     return read_pairs(path, columns, lowercase=data.lowercase, skip_bad_lines=skip_bad_lines)
 
 
@@ -58,87 +47,15 @@ def codec(examples: Sequence[Example], recipe: Recipe) -> Codec:
     return Codec.learn(examples, recipe.source, recipe.target, features, recipe.data.lowercase)
 
 
-def build(codec: Codec, options: Model) -> EncoderDecoder:
-    """The model, by plain constructor calls: each part is made here and handed in."""
-    dropout = Dropout(options.dropout, options.variational)
-    directions = 2 if options.bidirectional else 1
-    encoder = RecurrentEncoder(
-        options.embed,
-        options.hidden // directions,
-        options.cell,
-        options.encoder_layers,
-        options.bidirectional,
-        options.residual,
-        dropout,
-    )
-    decoder = _decoder(len(codec.target.vocabulary), encoder.size, options, dropout)
-    embed = Embed(len(codec.source.vocabulary), options.embed)
-    ctc = CTC(encoder.size, len(codec.target.vocabulary), options.ctc) if options.ctc else None
-    model = EncoderDecoder(TextEncoder(embed, encoder), decoder, ctc)
+def build(codec: Codec, recipe: Recipe) -> EncoderDecoder:
+    """The model: each part is made in `parts` and handed in."""
+    options, symbols = recipe.model, len(codec.target.vocabulary)
+    encoder = make_encoder(len(codec.source.vocabulary), options)
+    decoder = make_decoder(symbols, encoder.size, options)
+    ctc = CTC(encoder.size, symbols, options.ctc) if options.ctc else None
+    model = EncoderDecoder(encoder, decoder, ctc)
     initialise(model)
     return model
-
-
-def _decoder(symbols: int, value_size: int, options: Model, dropout: Dropout) -> RecurrentDecoder | MonotonicDecoder:
-    size, layers = options.hidden, options.decoder_layers
-    start = STARTS[options.start](value_size, size, layers, CELLS[options.cell].parts)
-    if options.attention == "monotonic":
-        transition = MonotonicTransition(SCORES[options.score](size, value_size, options.compare), options.jump)
-        output = OUTPUTS[options.output](size, value_size, options.embed, options.readout, symbols)
-        decoder: RecurrentDecoder | MonotonicDecoder = MonotonicDecoder(
-            symbols, options.embed, size, transition, output, start, options.cell, layers, dropout
-        )
-    else:
-        attention = _attention(size, value_size, options)
-        output = OUTPUTS[options.output](size, attention.size, options.embed, options.readout, symbols)
-        decoder = RecurrentDecoder(
-            symbols,
-            options.embed,
-            size,
-            attention,
-            output,
-            start,
-            options.cell,
-            layers,
-            options.query,
-            options.input_feeding,
-            options.residual,
-            dropout,
-        )
-    if options.tie:
-        _tie(output.O, decoder.words, options)
-    return decoder
-
-
-def _attention(query_size: int, value_size: int, options: Model) -> Attention | MultiHead | FixedContext | NoContext:
-    if options.attention == "none":
-        return NoContext()
-    if options.attention == "fixed":
-        return FixedContext(value_size)
-    if options.heads == 1:
-        return _head(query_size, value_size, options)
-    if value_size % options.heads:
-        raise UsageError(
-            f"model.heads={options.heads} does not divide the encoder's values of size {value_size}: choose another"
-        )
-    part = value_size // options.heads
-    return MultiHead([_head(query_size, part, options) for _ in range(options.heads)], value_size)
-
-
-def _head(query_size: int, value_size: int, options: Model) -> Attention:
-    score = SCORES[options.score](query_size, value_size, options.compare)
-    terms = [TERMS[name](score.key_size, options.term_width) for name in options.terms]
-    window = LocalWindow(query_size, options.compare, options.window) if options.window else None
-    return Attention(score, value_size, NORMALISERS[options.normalise], terms, window)
-
-
-def _tie(output: nn.Linear, words: nn.Embedding, options: Model) -> None:
-    if output.weight.shape != words.weight.shape:
-        raise UsageError(
-            f"model.tie needs a readout of the embeddings' size, but they are {output.in_features} and "
-            f"{options.embed}: set model.readout and model.embed alike (and an attentional, deep or maxout output)"
-        )
-    output.weight = words.weight
 
 
 def encode(codec: Codec, examples: Sequence[Example]) -> list[Encoding]:
@@ -152,7 +69,7 @@ def batch(encodings: Sequence[Encoding], numbers: list[int]) -> Batch:
 def loss(model: EncoderDecoder, batch: Batch, smoothing: float = 0.0, own: float = 0.0) -> Loss:
     """−Σ_t log p(y_t | y_<t, x): y_0 … y_{T-1} are read, y_1 … y_T predicted."""
     tokens = batch.target.data
-    told: Loss = model(batch.source, tokens[:, :-1], own, Wanted(tokens[:, 1:], smoothing))
+    told: Loss = model(batch.source, tokens[:, :-1], own, Wanted(tokens[:, 1:], smoothing, batch.links))
     return told
 
 

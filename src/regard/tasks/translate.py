@@ -3,11 +3,24 @@
 from collections.abc import Sequence
 
 from regard.metrics import Measured, bleu, chrf, ter
-from regard.tasks.sequence import answer, batch, build, codec, encode, force, loss, read
+from regard.tasks.sequence import CODEC, SECTIONS, answer, batch, build, codec, encode, force, loss, read
 
 METRIC = "bleu"  # what early stopping watches
 
-__all__ = ["METRIC", "answer", "batch", "build", "codec", "encode", "force", "loss", "measure", "read"]
+__all__ = [
+    "CODEC",
+    "METRIC",
+    "SECTIONS",
+    "answer",
+    "batch",
+    "build",
+    "codec",
+    "encode",
+    "force",
+    "loss",
+    "measure",
+    "read",
+]
 
 
 def measure(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Measured:

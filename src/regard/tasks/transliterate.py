@@ -4,11 +4,24 @@ from collections.abc import Sequence
 
 from regard.data.text import Graphemes
 from regard.metrics import Measured, accuracy, symbol_error
-from regard.tasks.sequence import answer, batch, build, codec, encode, force, loss, read
+from regard.tasks.sequence import CODEC, SECTIONS, answer, batch, build, codec, encode, force, loss, read
 
 METRIC = "accuracy"  # what early stopping watches
 
-__all__ = ["METRIC", "answer", "batch", "build", "codec", "encode", "force", "loss", "measure", "read"]
+__all__ = [
+    "CODEC",
+    "METRIC",
+    "SECTIONS",
+    "answer",
+    "batch",
+    "build",
+    "codec",
+    "encode",
+    "force",
+    "loss",
+    "measure",
+    "read",
+]
 
 
 def measure(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Measured:

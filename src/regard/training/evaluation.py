@@ -29,7 +29,7 @@ class Evaluator:
         self.device = device
         wanted = job.recipe.training.metric
         self.watched = job.task.METRIC if wanted == "auto" else wanted
-        self.model = job.task.build(job.codec, job.recipe.model).to(device).eval()
+        self.model = job.task.build(job.codec, job.recipe).to(device).eval()
         self.run = Run(Path(), job.recipe, job.codec, [self.model])
 
     def load(self, weights: dict[str, Tensor]) -> None:

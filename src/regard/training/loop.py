@@ -46,7 +46,7 @@ class Trainer:
         self.evaluator = Evaluator(job, engine.device)
         self.keeper = Keeper(folder, job.recipe, engine.leads)
         torch.manual_seed(mix(self.options.seed))  # the same first weights in every process
-        self.learner = Learner(job.task.build(job.codec, job.recipe.model), self.options, engine)
+        self.learner = Learner(job.task.build(job.codec, job.recipe), self.options, engine)
         torch.manual_seed(mix(self.options.seed, engine.rank, 1))  # from here each process draws its own dropout
         self.progress = Progress(job.fingerprint)
 
@@ -121,7 +121,7 @@ class Trainer:
     def _update(self, group: list[list[int]], fraction: float) -> None:
         """One step of the optimiser on the mean loss per symbol over all batches of the group and all processes."""
         progress, engine, model = self.progress, self.engine, self.learner.model
-        symbols = sum(len(self.job.encodings[number].target) - 1 for numbers in group for number in numbers)
+        symbols = sum(self.job.encodings[number].counted for numbers in group for number in numbers)
         nll = 0.0
         for number, numbers in enumerate(group):
             with engine.keep_gradients_local(model) if number < len(group) - 1 else nullcontext():

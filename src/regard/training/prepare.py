@@ -11,9 +11,8 @@ from regard.data.splitting import split_by_source
 from regard.errors import DataError, UsageError
 from regard.folder import Folder
 from regard.model import hollow
-from regard.recipe import Draft, Recipe, describe, load_draft
+from regard.recipe import Draft, Recipe, describe, load_draft, section_names
 from regard.tasks import Task, get_task
-from regard.tasks.codec import Codec
 
 logger = logging.getLogger("regard")
 
@@ -32,7 +31,7 @@ class Job:
 
     task: Task
     recipe: Recipe
-    codec: Codec
+    codec: Any  # of the task's own class
     train: list[Example]
     dev: list[Example]
     encodings: list[Any]
@@ -119,13 +118,27 @@ def _resolve(draft: Draft, folder: Folder, pairs: int, overrides: Mapping[str, A
     return wanted
 
 
-def _check_parts(module: Task, codec: Codec, recipe: Recipe) -> None:
+def _check_parts(module: Task, codec: Any, recipe: Recipe) -> None:
     """Stop before anything is written if the parts do not fit together or the metric is not one of the task's."""
+    _refuse_unused(module, recipe)
     with hollow():
-        module.build(codec, recipe.model)
-    known = ["auto", "loss", *module.measure(["a"], [["a"]]).metrics]
+        module.build(codec, recipe)
+    measured = module.measure(["a"], [["a"]]).metrics if module.METRIC != "loss" else {}
+    known = ["auto", "loss", *measured]
     if recipe.training.metric not in known:
         raise UsageError(f"training.metric={recipe.training.metric} is not measured here; there are {', '.join(known)}")
+
+
+def _refuse_unused(module: Task, recipe: Recipe) -> None:
+    """Better an error than an option that does nothing."""
+    plain = {line.name: line.default for line in describe(Recipe())}
+    for line in describe(recipe):
+        section = line.name.partition(".")[0]
+        if section in section_names() and section not in module.SECTIONS and line.default != plain[line.name]:
+            raise UsageError(
+                f"{line.name} does nothing in the task {recipe.task}, which has no use for the section {section}: "
+                "leave it out"
+            )
 
 
 def _fitting(
@@ -133,7 +146,7 @@ def _fitting(
 ) -> tuple[list[Example], list[Any]]:
     """Without the pairs that are longer than data.longest, which would need unbounded memory."""
     most = recipe.data.longest
-    kept = [number for number, one in enumerate(encodings) if max(len(one.source), len(one.target) - 2) <= most]
+    kept = [number for number, one in enumerate(encodings) if one.length <= most]
     if not kept:
         raise DataError(f"all {len(examples)} {name} pairs are longer than data.longest={most} symbols")
     if len(kept) < len(examples):

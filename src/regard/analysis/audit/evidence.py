@@ -41,7 +41,7 @@ def twin(run: Run) -> EncoderDecoder:
     """The run's model in double precision, so that what does not change does not seem to; the run itself is not
     touched."""
     with hollow():
-        model: EncoderDecoder = run.task.build(run.codec, run.recipe.model)
+        model: EncoderDecoder = run.task.build(run.codec, run.recipe)
     weights = run.models[0].state_dict()
     model.load_state_dict({name: weight.double() for name, weight in weights.items()}, assign=True)
     return model.eval().requires_grad_(False)

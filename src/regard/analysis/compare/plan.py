@@ -5,6 +5,7 @@ A recipe is written as its name or YAML file, and may carry changes of its own: 
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +16,6 @@ from regard.folder import Folder
 from regard.model import hollow
 from regard.recipe import Draft, Recipe, Side, check_name, describe, load_draft, parse_yaml
 from regard.tasks import Task, get_task
-from regard.tasks.codec import Codec
 
 FREE = {"about", "training.seed", "training.save_seconds", "training.tensorboard"}  # what no number depends on
 PROBE = 10  # pairs whose vocabulary is enough to see whether the parts of a model fit together
@@ -153,10 +153,11 @@ def _check_folders(systems: Sequence[System]) -> None:
 
 def _check_parts(module: Task, system: System, train: Sequence[Example]) -> None:
     """Whether the parts fit together; the sizes of vocabularies do not matter for that."""
-    codec = Codec.learn(train[:PROBE], Side(), Side(), system.recipe.data.features_column is not None, lowercase=False)
+    cheap = replace(system.recipe, source=Side(), target=Side())  # without subwords to learn
+    codec = module.codec(train[:PROBE], cheap)
     try:
         with hollow():
-            module.build(codec, system.recipe.model)
+            module.build(codec, system.recipe)
     except UsageError as error:
         raise UsageError(f"{system.name}: {error}") from error
 

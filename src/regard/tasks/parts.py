@@ -1,0 +1,108 @@
+"""Options → parts of models, by plain constructor calls: what the tasks' `build` functions put together."""
+
+from torch import nn
+
+from regard.attention.bias import TERMS
+from regard.attention.monotonic import MonotonicTransition
+from regard.attention.multihead import MultiHead
+from regard.attention.score import SCORES
+from regard.attention.soft import Attention, FixedContext, NoContext
+from regard.attention.softmax import NORMALISERS
+from regard.attention.window import LocalWindow
+from regard.cells import CELLS
+from regard.decoders.monotonic import MonotonicDecoder
+from regard.decoders.output import OUTPUTS
+from regard.decoders.recurrent import RecurrentDecoder
+from regard.decoders.start import STARTS
+from regard.dropout import Dropout
+from regard.encoders.recurrent import Embed, RecurrentEncoder, TextEncoder
+from regard.errors import UsageError
+from regard.recipe import Model
+
+
+def make_dropout(options: Model) -> Dropout:
+    return Dropout(options.dropout, options.variational)
+
+
+def make_layers(input_size: int, options: Model) -> RecurrentEncoder:
+    """Vectors → Encoded; its values have size model.hidden, whether one direction reads or two."""
+    directions = 2 if options.bidirectional else 1
+    return RecurrentEncoder(
+        input_size,
+        options.hidden // directions,
+        options.cell,
+        options.encoder_layers,
+        options.bidirectional,
+        options.residual,
+        make_dropout(options),
+    )
+
+
+def make_encoder(symbols: int, options: Model) -> TextEncoder:
+    """Symbols → Encoded"""
+    layers = make_layers(options.embed, options)
+    return TextEncoder(Embed(symbols, options.embed), layers)
+
+
+def make_decoder(symbols: int, value_size: int, options: Model) -> RecurrentDecoder | MonotonicDecoder:
+    size, layers, dropout = options.hidden, options.decoder_layers, make_dropout(options)
+    start = STARTS[options.start](value_size, size, layers, CELLS[options.cell].parts)
+    if options.attention == "monotonic":
+        transition = MonotonicTransition(SCORES[options.score](size, value_size, options.compare), options.jump)
+        output = OUTPUTS[options.output](size, value_size, options.embed, options.readout, symbols)
+        decoder: RecurrentDecoder | MonotonicDecoder = MonotonicDecoder(
+            symbols, options.embed, size, transition, output, start, options.cell, layers, dropout
+        )
+    else:
+        attention = make_attention(size, value_size, options)
+        output = OUTPUTS[options.output](size, attention.size, options.embed, options.readout, symbols)
+        decoder = RecurrentDecoder(
+            symbols,
+            options.embed,
+            size,
+            attention,
+            output,
+            start,
+            options.cell,
+            layers,
+            options.query,
+            options.input_feeding,
+            options.residual,
+            dropout,
+        )
+    if options.tie:
+        _tie(output.O, decoder.words, options)
+    return decoder
+
+
+def make_attention(
+    query_size: int, value_size: int, options: Model
+) -> Attention | MultiHead | FixedContext | NoContext:
+    if options.attention == "none":
+        return NoContext()
+    if options.attention == "fixed":
+        return FixedContext(value_size)
+    if options.heads == 1:
+        return _head(query_size, value_size, options)
+    if value_size % options.heads:
+        raise UsageError(
+            f"model.heads={options.heads} does not divide the encoder's values of size {value_size}: choose another"
+        )
+    part = value_size // options.heads
+    return MultiHead([_head(query_size, part, options) for _ in range(options.heads)], value_size)
+
+
+def _head(query_size: int, value_size: int, options: Model) -> Attention:
+    score = SCORES[options.score](query_size, value_size, options.compare)
+    terms = [TERMS[name](score.key_size, options.term_width) for name in options.terms]
+    window = LocalWindow(query_size, options.compare, options.window) if options.window else None
+    return Attention(score, value_size, NORMALISERS[options.normalise], terms, window)
+
+
+def _tie(output: nn.Linear, words: nn.Embedding, options: Model) -> None:
+    if output.weight.shape != words.weight.shape:
+        raise UsageError(
+            f"model.tie needs a readout of the embeddings' size, but they are {output.in_features} and "
+            f"{options.embed}: set model.readout and model.embed alike (and an attentional, deep or maxout output)"
+        )
+    output.weight = words.weight
