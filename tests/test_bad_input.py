@@ -115,7 +115,7 @@ def test_a_recipe_file_that_is_no_text(few: Path, tmp_path: Path) -> None:
         (["abc", "--beam", "0"], 2, "search.beam"),
         (["abc", "--batch-size", "0"], 2, "batch size 0"),
         (["abc", "--input", "words.txt"], 2, "TEXT or --input, not both"),
-        (["abc", "--features", "V"], 2, "reads no features"),
+        (["abc", "--features", "V"], 2, "reads nothing beside"),
         (["abc", "--length-penalty", "nan"], 2, "search.length_penalty"),
         (["abc", "--prefix", "C Z"], 2, "never seen in training: Z"),
         (["abc", "--sample", "--temperature", "0"], 2, "temperature"),

@@ -135,7 +135,7 @@ def test_perplexity_is_that_of_the_symbols_one_by_one(run: Run) -> None:
     """exp of the mean −log p of every symbol and the end, each example alone and step by step."""
     examples = [Example("abc", "c b a"), Example("de", "e d"), Example("abcd", "d c")]
     log_probs = []
-    for source, target in run.task.encode(run.codec, examples):
+    for source, target, _ in run.task.encode(run.codec, examples):
         state, memory = run.models[0].decoder.start(run.models[0].encode(pad([source])))
         for before, after in pairwise(target):
             step = run.models[0].decoder.step(torch.tensor([before]), state, memory)
