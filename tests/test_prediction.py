@@ -8,7 +8,7 @@ import pytest
 
 from regard.errors import UsageError
 from regard.pictures import read
-from regard.prediction import Prediction
+from regard.prediction import Look, Prediction, Span
 
 WEIGHTS = np.array([[0.25, 0.75], [1.0, 0.0], [0.5, 0.5]], dtype=np.float32)
 ONE = Prediction("ab", "B A", -0.5, -1.5, ["a", "b"], ["B", "A", "!"], WEIGHTS)
@@ -78,3 +78,50 @@ def test_without_attention_there_is_nothing_to_draw(tmp_path: Path) -> None:
     for draw in (blind.panel, blind.show, lambda: blind.save(tmp_path / "x.svg")):
         with pytest.raises(UsageError, match="no attention to draw"):
             draw()
+
+
+CHOSEN = Prediction(
+    "Good film . Thin plot .",
+    "positive",
+    -0.1,
+    -0.1,
+    ["good", "film", ".", "thin", "plot", "."],
+    ["positive"],
+    np.array([[0.5, 0.1, 0.1, 0.1, 0.1, 0.1]], dtype=np.float32),
+    probabilities={"positive": 0.926, "negative": 0.074},
+    lines=[3, 3],
+    line_weights=[0.7, 0.3],
+    looks=[Look("overlap", np.eye(2, dtype=np.float32), ["1", "2"], ["1", "2"])],
+)
+
+
+def test_a_chosen_answer_is_a_text_that_says_how_sure_it_is() -> None:
+    text, look = CHOSEN.panels()
+    assert text.title == "positive 0.93"
+    assert (text.lines, text.sides) == ((3, 3), (0.7, 0.3))
+    assert (look.title, look.lines, look.axes) == ("overlap", (), ("", ""))
+    assert dataclasses.replace(CHOSEN, lines=[], line_weights=[]).panel().lines == (6,)
+    two = dataclasses.replace(CHOSEN, lines=[], line_weights=[], attention_rows=["w", "v"], attention=np.ones((2, 6)))
+    assert two.panel().lines == ()  # word by word, say: a map
+
+
+def test_an_answer_found_in_the_source_is_marked_there() -> None:
+    span = Span(5, 15)  # film . Thin
+    found = dataclasses.replace(
+        CHOSEN, output="film . Thin", probabilities=None, span=span, log_probability=np.log(0.5)
+    )
+    assert found.title == "film . Thin 0.50"
+    assert found.panel().marked == {(0, 1), (0, 2), (0, 3)}
+    ends = np.ones((2, 6), dtype=np.float32)
+    both = dataclasses.replace(found, attention_rows=["begin", "end"], attention=ends)
+    assert both.panel().marked == {(t, j) for t in (0, 1) for j in (1, 2, 3)}
+    assert dataclasses.replace(found, span=Span(0, 4)).panel().marked == {(0, 0)}
+    assert dataclasses.replace(found, span=Span(22, 23)).panel().marked == {(0, 5)}  # the second full stop
+
+
+def test_a_chosen_answer_shows_itself_in_the_right_kinds(capsys: pytest.CaptureFixture[str]) -> None:
+    CHOSEN.show()
+    out = capsys.readouterr().out
+    assert "0.70 ██████ [[[good]]] film ." in out
+    assert out.index("overlap") > out.index("plot")
+    assert "██" in out[out.index("overlap") :]

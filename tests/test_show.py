@@ -98,7 +98,7 @@ def test_a_run_without_attention_is_refused(few: Path, tmp_path: Path) -> None:
         (["-o", "x.gif"], "must be one of .svg, .png, .pdf, .html, .json"),
         (["--target", "A", "--beam", "2"], "--target gives the answer"),
         (["--target", "A", "--target", "B"], "1 texts came with 2 targets"),
-        (["--features", "V"], "reads nothing beside"),
+        (["--features", "V"], "reads nothing beside its source"),
     ],
 )
 def test_wrong_calls_are_explained(reverse: Reverse, options: list[str], said: str) -> None:

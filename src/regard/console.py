@@ -79,9 +79,9 @@ def print_prediction(number: int, one: "Prediction | None", nbest: int, as_json:
     else:
         click.echo(one.output)
     if attention and one is not None and one.attention is not None and not as_json:
-        from regard.pictures.terminal import heat_map
+        from regard.pictures import draw_text
 
-        click.echo(heat_map(one.attention, one.output_tokens, one.source_tokens, colour=colour()))
+        click.echo(draw_text(one.panels(""), colour=colour()))
 
 
 def colour() -> bool:

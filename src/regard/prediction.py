@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import exp
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -84,8 +85,27 @@ class Prediction:
             content["nbest"] = [one.to_dict() for one in self.nbest]
         return content
 
+    @property
+    def title(self) -> str:
+        """Source → output; where the answer was chosen or pointed at, only that, and how sure it is."""
+        if self.probabilities is not None:
+            return f"{self.output} {self.probabilities.get(self.output, 0.0):.2f}"
+        return (
+            f"{self.source} → {self.output}" if self.span is None else f"{self.output} {exp(self.log_probability):.2f}"
+        )
+
+    def _span_places(self) -> list[int]:
+        """Which source tokens lie in the span, found one after the other in the source."""
+        places, begin, text = [], 0, self.source.lower()
+        for place, token in enumerate(self.source_tokens if self.span else ()):
+            found = text.find(token.lower(), begin)
+            if found >= 0 and self.span and found < self.span.end and found + len(token) > self.span.begin:
+                places.append(place)
+            begin = found + len(token) if found >= 0 else begin
+        return places
+
     def panel(self, title: str | None = None) -> "Panel":
-        """What `regard.pictures` draws of it; titled source → output, unless told otherwise."""
+        """What `regard.pictures` draws of it, with `title` for a heading unless told otherwise."""
         from regard.pictures import Panel
 
         if self.attention is None:
@@ -93,14 +113,18 @@ class Prediction:
                 "there is no attention to draw: the run was trained with model.attention: none; "
                 "a run trained without that option shows where it looks"
             )
-        named = f"{self.source} → {self.output}" if title is None else title
+        rows = self.attention_rows or self.output_tokens
+        chosen = self.probabilities is not None or self.span is not None
+        one_line = (
+            (len(self.source_tokens),) if chosen and len(rows) == 1 else ()
+        )  # has one line, so it is drawn as text
         return Panel(
             self.attention,
-            self.attention_rows or self.output_tokens,
+            rows,
             self.source_tokens,
-            named,
-            frozenset(self.copied),
-            tuple(self.lines),
+            self.title if title is None else title,
+            frozenset(self.copied) | {(t, j) for t in range(len(rows)) for j in self._span_places()},
+            tuple(self.lines) or one_line,
             tuple(self.line_weights),
         )
 
@@ -108,23 +132,23 @@ class Prediction:
         """The answer's attention, and all further weights behind it, each with its name."""
         from regard.pictures import Panel
 
-        further = [Panel(look.weights, look.rows, look.columns, look.name) for look in self.looks]
+        further = [Panel(look.weights, look.rows, look.columns, look.name, axes=("", "")) for look in self.looks]
         return [self.panel(title), *further]
 
-    def save(self, path: str | Path, *, kind: str = "map") -> None:
-        """A picture, as a heat map or as alignment lines: .svg, .png, .pdf, .html (interactive) or .json."""
+    def save(self, path: str | Path, *, kind: str = "auto") -> None:
+        """A picture (map, lines, text, or what suits it): .svg, .png, .pdf, .html (interactive) or .json."""
         from regard.pictures import save
 
         save(self.panels(), path, kind=kind)
 
-    def show(self, *, kind: str = "map") -> None:
-        """In a notebook the picture; in a terminal a map of characters, or a list of what each symbol looked at."""
+    def show(self, *, kind: str = "auto") -> None:
+        """In a notebook the picture; in a terminal characters: a map, a list, a highlighted text."""
         from regard.pictures import show
 
         show(self.panels(), kind=kind)
 
     def _repr_html_(self) -> str | None:
-        """A notebook shows the heat map by itself; an answer without attention is shown as any other object."""
+        """A notebook shows the picture by itself; an answer without attention is shown as any other object."""
         from regard.pictures import draw_svg
 
         return None if self.attention is None else draw_svg(self.panels())

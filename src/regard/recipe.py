@@ -57,6 +57,10 @@ class Data(_Section):
     lowercase: bool = option(False, "lower-case sources and targets")
     dev_share: float = option(0.05, "share of the sources held back when no dev file is given")
     longest: Count = option(1000, "longest source or target, in symbols; longer pairs are left out and counted")
+    embeddings: str | None = option(
+        None, "word vectors that the source's symbols begin with: a text file (GloVe, word2vec; .gz), glove, or null"
+    )
+    embeddings_target: str | None = option(None, "the same for the target's symbols")
 
 
 @dataclass(frozen=True)
@@ -104,6 +108,7 @@ class Model(_Section):
     ctc: PartShare = option(0.0, "share of the CTC loss on the encoder's values, beside the decoder's; 0 is no CTC")
     dropout: PartShare = option(0.2, "dropout on embeddings, between layers and on the readout")
     variational: bool = option(False, "one dropout mask per sequence, in the decoder also on the recurrent state")
+    freeze: bool = option(False, "symbols that begin with word vectors (data.embeddings) keep them: no update")
 
 
 @dataclass(frozen=True)

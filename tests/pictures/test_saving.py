@@ -13,19 +13,21 @@ HOSTILE = "\\(a) </metadata> \\u0041 ÿ ∅ 🙂 \n\0\ud800"
 PANELS = [
     Panel(WEIGHTS, ["K", "اب", HOSTILE], ["c", "म", "(", ")", ""], HOSTILE, frozenset({(1, 3)})),
     Panel([[1.0]], ["x"], ["a"], "second"),
+    Panel([[0.5, 0.25, 0.25]], ["x"], ["a", "b", ""], "a text", frozenset({(0, 1)}), (1, 2), (0.1, 0.9)),
+    Panel([[2.0, 0.5], [0.5, 1.0]], ["1", "2"], ["1", "2"], "overlap", axes=("", "")),
 ]
 ENDINGS = pytest.mark.parametrize("ending", FORMATS)
 
 
 @ENDINGS
-@pytest.mark.parametrize("kind", ["map", "lines"])
+@pytest.mark.parametrize("kind", ["auto", "map", "lines", "text"])
 def test_every_format_gives_back_the_exact_numbers(ending: str, kind: str, tmp_path: Path) -> None:
     path = tmp_path / f"x{ending}"
     save(PANELS, path, kind=kind)
-    first, second = read(path)
+    first, *others = read(path)
     assert (np.array(first.weights, dtype=np.float32) == WEIGHTS).all()
     assert first[1:] == PANELS[0][1:]
-    assert second == PANELS[1]
+    assert others == PANELS[1:]
 
 
 @ENDINGS

@@ -11,14 +11,16 @@ LARGE = Panel(np.eye(9), list("abcdefghi"), list("abcdefghi"), "large one")
 
 
 def titles(drawing: Drawing) -> dict[str, tuple[float, float]]:
-    return {one.text: (one.x, one.y) for one in drawing.shapes if isinstance(one, Words) and one.bold}
+    return {
+        one.text: (one.x, one.y) for one in drawing.shapes if isinstance(one, Words) and one.bold and one.size == 16
+    }
 
 
 def cells(drawing: Drawing) -> list[Box]:
     return [one for one in drawing.shapes if isinstance(one, Box) and one.kind == "cell"]
 
 
-@pytest.mark.parametrize("kind", ["map", "lines"])
+@pytest.mark.parametrize("kind", ["map", "lines", "text"])
 @pytest.mark.parametrize("across", [0, 1, 2, 3])
 def test_panels_neither_overlap_nor_leave_the_sheet(kind: str, across: int) -> None:
     panels = [one._replace(title=f"{number} {one.title}") for number, one in enumerate([SMALL, LARGE] * 4)]
@@ -60,7 +62,7 @@ def test_as_many_in_a_row_as_fit() -> None:
 
 
 def test_unknown_kinds_and_empty_sheets_are_refused() -> None:
-    with pytest.raises(UsageError, match="kind 'maps' came; there are map and lines"):
+    with pytest.raises(UsageError, match="kind 'maps' came; there are map, lines, text and auto"):
         sheet([SMALL], "maps")
     with pytest.raises(UsageError, match="nothing to draw"):
         sheet([])

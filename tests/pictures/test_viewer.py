@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Locator, Page
 
 from regard.pictures import Panel, save
 from tests.service.browser import browsing
@@ -37,6 +37,58 @@ def page(browser: Browser, tmp_path: Path) -> Iterator[Page]:
         page.goto((tmp_path / "x.html").as_uri())
         yield page
     assert wrong == []
+
+
+TEXT = Panel(
+    [[0.1, 0.6, 0.05, 0.25], [0.7, 0.1, 0.1, 0.1]],
+    ["row 1", "row 2"],
+    [HOSTILE, "good", "but", "thin"],
+    "positive 0.93",
+    frozenset({(0, 1)}),
+    (2, 2),
+    (0.3, 0.7),
+)
+
+
+@pytest.fixture
+def text(browser: Browser, tmp_path: Path) -> Iterator[Page]:
+    save([TEXT, PANELS[0]], tmp_path / "x.html")
+    with browser.new_context(offline=True, viewport={"width": 390, "height": 700}) as context:
+        page = context.new_page()
+        page.goto((tmp_path / "x.html").as_uri())
+        yield page
+
+
+def test_a_panel_with_lines_is_a_text_beside_a_map(text: Page) -> None:
+    first, second = text.locator(".regard-viewer").all()
+    assert first.locator(".regard-word").all_text_contents() == list(TEXT.columns) * 2
+    assert first.locator(".regard-line").count() == 4
+    shares = [float(one.evaluate("e => parseFloat(e.style.getPropertyValue('--share'))")) for one in words(text)]
+    assert shares == pytest.approx((100 * np.array(TEXT.weights) / 0.7).ravel().tolist(), abs=0.1)
+    assert first.locator(".regard-word.mark").all_text_contents() == ["good"]
+    assert first.locator(".regard-side").all_text_contents() == ["0.30", "0.70"] * 2
+    assert second.locator(".cell").count() == 6
+    assert text.locator("img").count() == 0
+    assert text.locator("input[type=radio]:checked").count() == 0  # they are of two kinds
+    assert text.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_words_of_a_text_are_read_by_pointer_and_keyboard(text: Page) -> None:
+    words(text)[1].hover()
+    assert reading(text) == "good → row␣1 0.600, row␣2 0.100"
+    text.locator(".regard-row-name").nth(1).hover()
+    assert reading(text).startswith(f"row␣2 ← {HOSTILE} 0.700")
+    words(text)[0].focus()
+    text.keyboard.press("ArrowRight")
+    assert reading(text).startswith("good → ")
+    text.check("input[value=map]")
+    assert text.locator(".regard-word").count() == 0
+    text.check("input[value=text]")
+    assert text.locator(".regard-viewer").nth(1).locator(".regard-word").count() == 6
+
+
+def words(page: Page) -> list[Locator]:
+    return page.locator(".regard-viewer").first.locator(".regard-word").all()
 
 
 def labels(page: Page, side: str, viewer: int = 0) -> list[str]:

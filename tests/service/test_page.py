@@ -4,16 +4,20 @@ import json
 import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from playwright.sync_api import Browser, Page, Route
 
-from regard import Run, load
+from regard import Prediction, Run, load
+from regard.prediction import Span
+from regard.service.schemas import written
 from tests.command import backwards, train, words, write
 from tests.conftest import Reverse
 from tests.service.browser import Visit, browsing, chromium, serving, visiting
+from tests.test_prediction import CHOSEN
 
 pytestmark = pytest.mark.xdist_group("browser")  # one worker starts one browser and two servers
 
@@ -125,6 +129,64 @@ def test_a_run_without_attention_says_so_and_reads_features(visit: Visit, site: 
     assert "This run has no attention" in visit.page.inner_text("#blind")
     assert visit.page.is_hidden("#viewer")
     assert visit.page.is_hidden("#download")
+
+
+# ---- answers that are chosen or pointed at
+
+
+def choose(visit: Visit, answer: Prediction) -> None:
+    """A page whose run gives this answer to everything."""
+    card = {"name": "reader", "task": "read", "weights": 7, "features": True, "beside": "question", "writes": False}
+    card |= {"attends": True, "longest": 1000, "exported": False}
+    told = {"models": [card], "beam": 5, "nbest": 5}
+    visit.page.route("**/v1/models", lambda route: route.fulfill(json=told))
+    visit.page.route(
+        "**/v1/predict", lambda route: route.fulfill(json={"model": "r", "predictions": [written(answer)]})
+    )
+    visit.page.reload()
+    visit.page.wait_for_selector("#model:enabled")
+    with visit.page.expect_request("**/v1/predict") as asked:
+        visit.page.fill("#source", "anything")
+    assert set(asked.value.post_data_json) == {"model", "source", "features"}
+    visit.page.wait_for_selector("#result:not([aria-busy]) .chosen")
+
+
+def test_a_chosen_answer_has_a_bar_for_each_class_and_a_text(visit: Visit) -> None:
+    choose(visit, CHOSEN)
+    page = visit.page
+    assert page.locator("#output").all_text_contents() == ["positive"]
+    assert page.locator("#output button").count() == 0
+    assert page.is_hidden("#output-hint")
+    assert page.is_hidden("#beam-field")
+    assert page.inner_text("#features-name") == "Question"
+    assert page.locator("#classes .name").all_text_contents() == ["positive", "negative"]
+    assert page.locator("#classes .share").all_text_contents() == ["92.6 %", "7.4 %"]
+    tracks, lengths = (page.locator(f"#classes .{name}").first.bounding_box() for name in ("track", "length"))
+    assert tracks
+    assert lengths
+    assert lengths["width"] / tracks["width"] == pytest.approx(0.926, abs=0.01)
+    assert page.locator("#viewer .regard-word").all_text_contents() == CHOSEN.source_tokens
+    assert page.locator("#viewer .regard-side").all_text_contents() == ["0.70", "0.30"]
+    assert page.is_checked("input[value=text]")
+    assert page.locator("#looks figcaption").all_text_contents() == ["overlap"]
+    assert page.locator("#looks .cell").count() == 2
+    page.check("input[value=map]")
+    assert page.locator("#viewer .cell").count() == 6
+    assert page.locator("#looks .cell").count() == 2
+    assert page.evaluate(CONTRASTS) == []
+
+
+def test_a_span_is_marked_in_the_source(visit: Visit) -> None:
+    source = f"🙂 {HOSTILE} Good film ."
+    begin = source.index("Good")
+    answer = replace(
+        CHOSEN, source=source, output="Good film", probabilities=None, span=Span(begin, begin + 9), looks=[]
+    )
+    choose(visit, answer)
+    assert visit.page.locator("#passage mark").all_text_contents() == ["Good film"]
+    assert visit.page.inner_text("#passage") == source
+    assert visit.page.is_hidden("#classes")
+    assert visit.page.locator("main img").count() == 0
 
 
 # ---- forcing

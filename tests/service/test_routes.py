@@ -24,6 +24,8 @@ def test_models_are_listed_the_default_first(service: Service, run: Run) -> None
         "task": "pronounce",
         "weights": run.weights_count(),
         "features": False,
+        "beside": "features",
+        "writes": True,
         "attends": True,
         "longest": run.recipe.data.longest,
         "exported": False,
@@ -92,7 +94,7 @@ def test_choices_follow_a_prefix_best_first(service: Service, run: Run) -> None:
 
 
 @pytest.mark.parametrize("ending", ["svg", "png", "pdf", "html", "json"])
-@pytest.mark.parametrize("kind", ["map", "lines"])
+@pytest.mark.parametrize("kind", ["map", "lines", "text"])
 def test_a_picture_holds_the_weights(service: Service, run: Run, tmp_path: Path, ending: str, kind: str) -> None:
     asked = {"source": "abcd", "target": ["D", "C"], "format": ending, "kind": kind}
     response = service.post("/v1/picture", asked)

@@ -16,6 +16,7 @@ def main() -> None:
     debug = "--debug" in sys.argv  # wherever it stands, also after the subcommand
     arguments = [one for one in sys.argv[1:] if one != "--debug"]
     logging.basicConfig(format="regard: %(message)s", stream=sys.stderr)
+    logging.getLogger("regard").setLevel(logging.INFO)
     code = 0
     try:
         cli.main(arguments, prog_name="regard", standalone_mode=False)

@@ -31,7 +31,9 @@ class Asked(NamedTuple):
 @click.argument("run")
 @click.argument("text", nargs=-1, required=True)
 @click.option("-o", "--out", help="Picture to write: .svg, .png, .pdf, .html (interactive) or .json.")
-@click.option("--kind", type=click.Choice(["map", "lines"]), default="map", show_default=True, help="What to draw.")
+@click.option(
+    "--kind", type=click.Choice(["map", "lines", "text"]), help="What to draw.  [default: what suits the answer]"
+)
 @click.option("--beam", type=int, help="Hypotheses kept side by side; 1 is greedy. The recipe's by default.")
 @click.option(
     "--nbest", type=click.IntRange(1), default=1, show_default=True, help="Draw this many answers to each TEXT."
@@ -54,7 +56,7 @@ def show(
     run: str,
     text: tuple[str, ...],
     out: str | None,
-    kind: str,
+    kind: str | None,
     beam: int | None,
     nbest: int,
     against: str | None,
@@ -66,8 +68,8 @@ def show(
 ) -> None:
     """Answer each TEXT with a trained RUN and draw which source symbols each output symbol looked at.
 
-    A heat map (rows: output, columns: source), or lines between the two, as thick as the weights. Several answers
-    come on one sheet. RUN is a folder, a hub id, or what export wrote.
+    A heat map (rows: output, columns: source), lines between the two, as thick as the weights, or the source as a text
+    with highlighted words. Several answers come on one sheet. RUN is a folder, a hub id, or what export wrote.
 
     \b
     Example:
@@ -80,6 +82,7 @@ def show(
     from regard.loading import load
     from regard.pictures import draw_text, save
     from regard.pictures.saving import ending
+    from regard.pictures.sheet import AUTO
 
     if out:
         ending(out)  # before the work
@@ -93,10 +96,12 @@ def show(
     panels = _panels(names, answers)
     report([found[0] for answered in answers for found in answered])
     if out:
-        save(panels, out, kind=kind, across=nbest if 1 < nbest <= TOGETHER else len(names) if against else 0)
+        together = nbest if 1 < nbest <= TOGETHER else len(names) if against else 0
+        alone = len(panels) == sum(len(found) for answered in answers for found in answered)  # one panel an answer
+        save(panels, out, kind=kind or AUTO, across=together if alone else 0)
         click.echo(f"{out}: {len(panels)} {'panel' if len(panels) == 1 else 'panels'}", err=True)
     if terminal or not out:
-        click.echo(draw_text(panels, kind=kind, width=width or _columns(), colour=colour()))
+        click.echo(draw_text(panels, kind=kind or AUTO, width=width or _columns(), colour=colour()))
 
 
 def _answers(run: "Answerer", asked: Asked) -> "list[list[Prediction]]":
@@ -121,9 +126,8 @@ def _panels(names: list[str], answers: "list[list[list[Prediction]]]") -> "list[
     for answered in zip(*answers, strict=True):
         for name, found in zip(shown, answered, strict=True):
             for one in found:
-                title = f"{one.source} → {one.output}"
-                title = f"{name}: {title}" if len(names) > 1 else title
-                panels.append(one.panel(f"{title} ({one.score:.2f})" if len(found) > 1 else title))
+                title = f"{name}: {one.title}" if len(names) > 1 else one.title
+                panels += one.panels(f"{title} ({one.score:.2f})" if len(found) > 1 else title)
     return panels
 
 

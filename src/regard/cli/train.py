@@ -13,6 +13,8 @@ from regard.cli.options import DEVICES
 @click.option("--out", required=True, help="Folder for the run; it must be new, or --resume.")
 @click.option("--dev", help="Pairs that choose the best weights; without, a share of the sources is held back.")
 @click.option("--recipe", help="A name that `regard recipes` lists, or a YAML file; the task's own by default.")
+@click.option("--embeddings", metavar="FILE", help="Word vectors for the source: a text file (.gz), or glove.")
+@click.option("--embeddings-target", metavar="FILE", help="The same for the target.")
 @click.option("--epochs", type=int, help="Most passes over the pairs.")
 @click.option("--seed", type=int, help="Everything random follows from it.")
 @click.option("--device", type=DEVICES, default="auto", show_default=True, help="Where to compute.")
@@ -26,6 +28,8 @@ def train(
     out: str,
     dev: str | None,
     recipe: str | None,
+    embeddings: str | None,
+    embeddings_target: str | None,
     epochs: int | None,
     seed: int | None,
     device: str,
@@ -49,6 +53,8 @@ def train(
         out=out,
         dev=dev,
         recipe=recipe,
+        embeddings=embeddings,
+        embeddings_target=embeddings_target,
         epochs=epochs,
         seed=seed,
         device=device,

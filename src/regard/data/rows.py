@@ -57,11 +57,11 @@ def open_rows(path: Paths) -> Iterator[Iterator[Row]]:
     if first.startswith(HUB):
         yield _hub_rows(first)
         return
-    with closing(_lines(first)) as lines:
+    with closing(read_lines(first)) as lines:
         if not second:
             yield _rows(first, lines)
             return
-        with closing(_lines(second[0])) as others:
+        with closing(read_lines(second[0])) as others:
             yield map(_parallel_row, _parallel_lines(first, lines, second[0], others))
 
 
@@ -83,7 +83,7 @@ def split_path(path: Paths) -> list[str]:
     return list(path)
 
 
-def _lines(path: str) -> Generator[Line, None, None]:
+def read_lines(path: str) -> Generator[Line, None, None]:
     """Lines of a file, gunzipped when its name ends in .gz; or of standard input."""
     name = "standard input" if path == STDIN else path
     try:

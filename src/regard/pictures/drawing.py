@@ -73,6 +73,7 @@ INKS = {
     "faint": Ink("#6b7280", "#9aa3af"),
     "grid": Ink("#e9edf4", "#232932"),
     "w": Ink("#12408f", "#9fd0ff"),
+    "glow": Ink("#6ea8ff", "#1d5cb8"),  # the ground of a word: letters stay legible on the whole of it
     "mark": Ink("#d9480f", "#ff6b6b"),
 }
 

@@ -79,8 +79,11 @@ def _names(layout: Layout, shown: Window) -> Iterator[Shape]:
     down = layout.top + len(shown.rows) * layout.cell / 2
     if shown.title:
         yield Words(PAD, PAD + 14, cut(shown.title, TITLE), 16, bold=True)
-    yield Words(across, PAD + (28 if shown.title else 0) + 11, "source", 12, "faint", "middle")
-    yield Words(PAD + 9, down, "output", 12, "faint", "middle", turn=90)
+    output, source = shown.axes
+    if source:
+        yield Words(across, PAD + (28 if shown.title else 0) + 11, source, 12, "faint", "middle")
+    if output:
+        yield Words(PAD + 9, down, output, 12, "faint", "middle", turn=90)
 
 
 def _labels(layout: Layout, shown: Window) -> Iterator[Shape]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from unicodedata import bidirectional, category, east_asian_width
 
 BIDI_CONTROLS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+BLANK = "␣"
 EMOJI_SELECTOR = "\ufe0f"
 LEFT_TO_RIGHT = "\u200e"  # takes no room; Arabic or Hebrew beside it does not swap places with its neighbours
 
@@ -16,6 +17,11 @@ def printable(label: str) -> str:
     if category(text[0]).startswith("M"):
         return f"◌{text}"
     return text if cells(text) else _escaped(text)
+
+
+def spaced(label: str) -> str:
+    """A printable label that is a name, not a symbol: its blanks are blanks."""
+    return label.replace(BLANK, " ").strip() or label
 
 
 def cells(text: str) -> int:
@@ -49,7 +55,7 @@ def widest(labels: Sequence[str]) -> int:
 def _shown(character: str) -> str:
     kind = category(character)
     if kind == "Zs":
-        return "␣"
+        return BLANK
     if kind in ("Cc", "Cs", "Cn", "Co", "Zl", "Zp") or character in BIDI_CONTROLS or character in "\u00ad\ufeff":
         return _escaped(character)
     return character

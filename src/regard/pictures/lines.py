@@ -47,7 +47,7 @@ def lines_of(shown: Window, top: float) -> Drawing:
     shapes: list[Shape] = [Box(0, 0, round(width), round(height), "paper")]
     if shown.title:
         shapes.append(Words(PAD, PAD + 14, cut(shown.title, 80), 16, bold=True))
-    shapes += [*_ribbons(shown, sentences, top, least), *_marks(shown, sentences), *_labels(sentences)]
+    shapes += [*_ribbons(shown, sentences, top, least), *_marks(shown, sentences), *_labels(sentences, shown.axes)]
     shapes.append(Words(PAD, height - PAD + 2, note, 11, "faint"))
     return Drawing(round(width), round(height), shapes, cut(shown.title, 80))
 
@@ -119,8 +119,8 @@ def _ribbon(sentences: Sentences, t: int, j: int, thickness: float, ink: str, op
     return Ribbon(*ends, thickness, ink, opacity, not sentences.lying, about)
 
 
-def _labels(sentences: Sentences) -> Iterator[Shape]:
-    names = (("source", sentences.source, "right"), ("output", sentences.output, "left"))
+def _labels(sentences: Sentences, axes: tuple[str, str]) -> Iterator[Shape]:
+    names = ((axes[1], sentences.source, "right"), (axes[0], sentences.output, "left"))
     first = min((place.y for place in (*sentences.source[:1], *sentences.output[:1])), default=0.0)
     for name, places, edge in names:
         if not places:

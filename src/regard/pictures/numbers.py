@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from regard.pictures.panel import Panel
+from regard.pictures.panel import AXES, Panel
 from regard.pictures.weights import checked
 
 
@@ -29,6 +29,7 @@ def to_dict(panel: Panel) -> dict[str, Any]:
         "weights": [[_shortest(weight) for weight in row] for row in np.asarray(panel.weights)],
         "marked": sorted([t, j] for t, j in panel.marked),
         **({"lines": list(panel.lines), "sides": [_shortest(side) for side in panel.sides]} if panel.lines else {}),
+        **({"axes": list(panel.axes)} if panel.axes != AXES else {}),
     }
 
 
@@ -40,4 +41,6 @@ def _shortest(weight: Any) -> float:
 def _panel(content: dict[str, Any]) -> Panel:
     marked = frozenset((int(t), int(j)) for t, j in content["marked"])
     lines, sides = tuple(map(int, content.get("lines", ()))), tuple(map(float, content.get("sides", ())))
-    return Panel(content["weights"], content["rows"], content["columns"], content["title"], marked, lines, sides)
+    output, source = map(str, content.get("axes", AXES))
+    labels = content["rows"], content["columns"], content["title"]
+    return Panel(content["weights"], *labels, marked, lines, sides, (output, source))

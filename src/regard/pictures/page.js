@@ -1,12 +1,14 @@
-// The bar above the panels of a saved page: map or lines, and the threshold, for all panels together.
+// The bar above the panels of a saved page: map, lines or text, and the threshold, for all panels together.
 (function () {
   "use strict";
 
   const { panels } = JSON.parse(document.getElementById("regard-panels").textContent);
-  const rows = panels.flatMap((panel) => panel.weights);
-  const top = rows.reduce((most, row) => Math.max(most, ...row), 0); // by rows: a call takes only so many arguments
-  const usual = { map: 0, lines: Math.round(top * 10) / 100 };
+  const largest = (some) => some.flatMap((panel) => panel.weights).reduce((most, row) => Math.max(most, ...row), 0); // by rows: a call takes only so many arguments
+  const top = largest(panels);
+  const auto = (panel) => (panel.lines && panel.lines.length ? "text" : "map");
+  const usual = { auto: 0, map: 0, text: 0, lines: Math.round(top * 10) / 100 };
   let kind = document.body.dataset.kind;
+  if (kind === "auto" && new Set(panels.map(auto)).size === 1) kind = auto(panels[0]);
   let chosen = null; // the threshold, once somebody has moved it
 
   const bar = document.createElement("div");
@@ -15,6 +17,7 @@
     <fieldset><legend>Show</legend>
       <label><input type="radio" name="kind" value="map"> map</label>
       <label><input type="radio" name="kind" value="lines"> lines</label>
+      <label><input type="radio" name="kind" value="text"> text</label>
     </fieldset>
     <label class="regard-threshold">Leave out weights below
       <input type="range" min="0" max="1" step="0.01"> <output></output>
@@ -26,7 +29,9 @@
   const across = Number(document.body.dataset.across) || panels.length; // panels in a row, where the window is wide enough
   let row = null;
 
-  const options = () => ({ kind, threshold: chosen ?? usual[kind], top });
+  const threshold = () => chosen ?? usual[kind];
+  const alike = (panel) => panels.filter((other) => kind !== "auto" || auto(other) === auto(panel)); // share one scale
+  const options = (panel) => ({ kind, threshold: threshold(), top: largest(alike(panel)) });
   const viewers = panels.map((panel, number) => {
     if (number % across === 0) {
       row = document.createElement("div");
@@ -40,20 +45,21 @@
     caption.dir = "auto";
     figure.append(caption, place);
     row.append(figure);
-    return window.regardViewer(place, panel, options());
+    return window.regardViewer(place, panel, options(panel));
   });
 
   function refresh() {
-    bar.querySelector(`input[value=${kind}]`).checked = true;
-    slider.value = options().threshold;
-    shown.textContent = options().threshold.toFixed(2);
+    const radio = bar.querySelector(`input[value=${kind}]`); // none is chosen while panels are of several kinds
+    if (radio) radio.checked = true;
+    slider.value = threshold();
+    shown.textContent = threshold().toFixed(2);
   }
 
   bar.addEventListener("input", (event) => {
     if (event.target === slider) chosen = Number(slider.value);
     else kind = event.target.value;
     refresh();
-    for (const viewer of viewers) viewer.update(options());
+    viewers.forEach((viewer, number) => viewer.update(options(panels[number])));
   });
   refresh();
 })();

@@ -7,7 +7,7 @@ from importlib.resources import files
 
 from regard.pictures.numbers import to_json
 from regard.pictures.panel import Panel
-from regard.pictures.sheet import known
+from regard.pictures.sheet import AUTO, known
 from regard.pictures.window import heading
 
 # Scripts and styles only from this file, nothing from anywhere else: a browser holds the page to it.
@@ -36,8 +36,8 @@ PAGE = """<!doctype html>
 """
 
 
-def draw_html(panels: Sequence[Panel], *, title: str = "", kind: str = "map", across: int = 0) -> str:
-    """Interactive: point at a symbol to see its row or column, choose map or lines, move the threshold."""
+def draw_html(panels: Sequence[Panel], *, title: str = "", kind: str = AUTO, across: int = 0) -> str:
+    """Interactive: point at a symbol to see its row or column, choose map, lines or text, move the threshold."""
     name = heading(title) or (heading(panels[0].title) if len(panels) == 1 else "") or "attention weights"
     return PAGE.format(
         policy=escape(POLICY),

@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 from regard.pictures.weights import Weights
 
+AXES = ("output", "source")
+
 
 class Panel(NamedTuple):
     """One answer's attention."""
@@ -16,3 +18,4 @@ class Panel(NamedTuple):
     marked: frozenset[tuple[int, int]] = frozenset()  # cells (t, j) with an outline: links that somebody else drew
     lines: tuple[int, ...] = ()  # columns in each line of a text: of its sentences or turns; empty: one line
     sides: tuple[float, ...] = ()  # weights of the lines
+    axes: tuple[str, str] = AXES  # what rows and columns are; empty: it need not be said

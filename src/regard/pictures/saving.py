@@ -14,7 +14,7 @@ from regard.pictures.numbers import from_json, to_json
 from regard.pictures.page import draw_html, embedded
 from regard.pictures.paint import pdf, png
 from regard.pictures.panel import Panel
-from regard.pictures.sheet import sheet
+from regard.pictures.sheet import AUTO, sheet
 
 
 class Picture(NamedTuple):
@@ -28,12 +28,12 @@ class Format(NamedTuple):
     numbers: Callable[[bytes], str]  # the JSON in what `write` wrote
 
 
-def save(panels: Sequence[Panel], path: str | Path, *, kind: str = "map", across: int = 0) -> None:
+def save(panels: Sequence[Panel], path: str | Path, *, kind: str = AUTO, across: int = 0) -> None:
     """Draw into a file: .svg, .png, .pdf, .html or .json. `across` panels in a row; 0: as many as fit."""
     write_bytes(Path(path), render(panels, ending(path), kind=kind, across=across))
 
 
-def render(panels: Sequence[Panel], form: str, *, kind: str = "map", across: int = 0) -> bytes:
+def render(panels: Sequence[Panel], form: str, *, kind: str = AUTO, across: int = 0) -> bytes:
     """What `save` writes, by the ending of FORMATS."""
     return FORMATS[form].write(Picture(panels, kind, across))
 
@@ -58,7 +58,7 @@ def ending(path: str | Path) -> str:
     return found
 
 
-def draw_svg(panels: Sequence[Panel], *, kind: str = "map", across: int = 0) -> str:
+def draw_svg(panels: Sequence[Panel], *, kind: str = AUTO, across: int = 0) -> str:
     return draw(sheet(panels, kind, across), to_json(panels))
 
 

@@ -1,35 +1,57 @@
-"""Several panels on one sheet, all in one scale of colour."""
+"""Several panels on one sheet, those of one kind in one scale of colour."""
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from regard.errors import UsageError
+from regard.pictures.document import MOST_COPIES, MOST_WORDS, text_of
 from regard.pictures.drawing import Box, Drawing, Shape, moved
 from regard.pictures.heatmap import heat_map_of
 from regard.pictures.lines import lines_of
 from regard.pictures.panel import Panel
-from regard.pictures.window import Window, window
+from regard.pictures.window import MOST, Window, window
 
 GAP = 12
 WIDEST = 1300  # of a row, when its length is not given
+AUTO = "auto"  # each panel in the kind that suits it
 
-KINDS: dict[str, Callable[[Window, float], Drawing]] = {"map": heat_map_of, "lines": lines_of}
+
+class Kind(NamedTuple):
+    draw: Callable[[Window, float], Drawing]
+    rows: int = MOST  # drawn at most
+    columns: int = MOST
 
 
-def sheet(panels: Sequence[Panel], kind: str = "map", across: int = 0) -> Drawing:
-    """`across` panels side by side in each row; 0: as many as fit."""
-    drawer = KINDS[known(kind)]
+KINDS = {
+    "map": Kind(heat_map_of),
+    "lines": Kind(lines_of),
+    "text": Kind(text_of, MOST_COPIES, MOST_WORDS),
+}
+
+
+def sheet(panels: Sequence[Panel], kind: str = AUTO, across: int = 0) -> Drawing:
+    """`across` panels side by side in each row; 0: as many as fit. Panels of one kind share one scale."""
+    known(kind)
     if not panels:
         raise UsageError("there is nothing to draw: give at least one panel")
-    shown = [window(panel) for panel in panels]
-    top = max(float(one.weights.max(initial=0.0)) for one in shown)
-    drawings = [drawer(one, top) for one in shown]
+    kinds = [kind_of(panel, kind) for panel in panels]
+    shown = [window(panel, KINDS[own].rows, KINDS[own].columns) for panel, own in zip(panels, kinds, strict=True)]
+    tops: dict[str, float] = {}
+    for own, one in zip(kinds, shown, strict=True):
+        tops[own] = max(tops.get(own, 0.0), float(one.weights.max(initial=0.0)))
+    drawings = [KINDS[own].draw(one, tops[own]) for own, one in zip(kinds, shown, strict=True)]
     return drawings[0] if len(drawings) == 1 else _arranged(list(_rows(drawings, across)), across > 0)
 
 
 def known(kind: str) -> str:
-    if kind not in KINDS:
-        raise UsageError(f"a picture of kind {kind!r} came; there are {' and '.join(KINDS)}")
+    if kind not in (AUTO, *KINDS):
+        raise UsageError(f"a picture of kind {kind!r} came; there are {', '.join(KINDS)} and {AUTO}")
     return kind
+
+
+def kind_of(panel: Panel, kind: str) -> str:
+    """Left to the panel, a source that has lines is drawn as a text, any other as a map."""
+    return kind if kind != AUTO else "text" if panel.lines else "map"
 
 
 def _rows(drawings: Sequence[Drawing], across: int) -> Iterator[list[Drawing]]:

@@ -5,16 +5,17 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
+from regard.pictures.highlight import highlighted
 from regard.pictures.labels import cut
 from regard.pictures.listing import listing
 from regard.pictures.panel import Panel
 from regard.pictures.saving import draw_svg
-from regard.pictures.sheet import known
+from regard.pictures.sheet import AUTO, kind_of, known
 from regard.pictures.terminal import heat_map
 from regard.pictures.window import heading
 
 
-def show(panels: Sequence[Panel], *, kind: str = "map") -> None:
+def show(panels: Sequence[Panel], *, kind: str = AUTO) -> None:
     """Display in a notebook, print in a terminal."""
     known(kind)
     if _in_notebook():
@@ -25,17 +26,19 @@ def show(panels: Sequence[Panel], *, kind: str = "map") -> None:
         print(draw_text(panels, kind=kind, colour=colour))
 
 
-def draw_text(panels: Sequence[Panel], *, kind: str = "map", width: int = 80, colour: bool = False) -> str:
+def draw_text(panels: Sequence[Panel], *, kind: str = AUTO, width: int = 80, colour: bool = False) -> str:
     """All panels as text, one below the other."""
     return "\n\n".join(_text(panel, known(kind), width, colour) for panel in panels)
 
 
 def _text(panel: Panel, kind: str, width: int, colour: bool) -> str:
-    drawn = (
-        listing(panel.weights, panel.rows, panel.columns, width=width)
-        if kind == "lines"
-        else heat_map(panel.weights, panel.rows, panel.columns, width=width, colour=colour)
-    )
+    own = kind_of(panel, kind)
+    if own == "text":
+        drawn = highlighted(panel, width=width, colour=colour)
+    elif own == "lines":
+        drawn = listing(panel.weights, panel.rows, panel.columns, width=width)
+    else:
+        drawn = heat_map(panel.weights, panel.rows, panel.columns, width=width, colour=colour, axes=panel.axes)
     return f"{cut(heading(panel.title), width)}\n\n{drawn}" if panel.title else drawn
 
 

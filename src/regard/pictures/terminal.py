@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.pictures.labels import LEFT_TO_RIGHT, cells, cut, leftwards, printable, widest
+from regard.pictures.panel import AXES
 from regard.pictures.weights import Weights, checked, shares
 
 NARROWEST = 20  # columns; below that there is no room for two labels
@@ -23,7 +24,15 @@ class Column(NamedTuple):
     shares: NDArray[np.float64]  # (T,)
 
 
-def heat_map(weights: Weights, rows: Sequence[str], columns: Sequence[str], *, width: int = 80, colour: bool) -> str:
+def heat_map(
+    weights: Weights,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    width: int = 80,
+    colour: bool,
+    axes: tuple[str, str] = AXES,
+) -> str:
     """Rows are output symbols, columns source symbols; columns beyond the width go into blocks below."""
     table = checked(weights, rows, columns)  # (T, S)
     width = max(width, NARROWEST)
@@ -37,7 +46,7 @@ def heat_map(weights: Weights, rows: Sequence[str], columns: Sequence[str], *, w
         Column(head, max(cells(head) + 1, least), share) for head, share in zip(heads, shares(table).T, strict=True)
     ]
     blocks = ["\n".join(_block(block, sides, gutter, colour)) for block in _blocks(drawn, _even(drawn, room))]
-    return "\n\n".join([*blocks, _legend(float(table.max(initial=0.0)), width, colour)])
+    return "\n\n".join([*blocks, _legend(float(table.max(initial=0.0)), width, colour, axes)])
 
 
 def _even(columns: list[Column], room: int) -> int:
@@ -85,7 +94,8 @@ def steady(label: str) -> str:
     return f"{label}{LEFT_TO_RIGHT}" if leftwards(label) else label
 
 
-def _legend(top: float, width: int, colour: bool) -> str:
+def _legend(top: float, width: int, colour: bool, axes: tuple[str, str]) -> str:
     scale = "".join(f"\x1b[48;5;{tone}m " for tone in RAMP) + RESET if colour else SHADES
     steps = len(RAMP if colour else SHADES)
-    return f"0 {scale} " + cut(f"{top:.2f}   rows: output, columns: source", width - steps - 3)
+    names = f"   rows: {axes[0]}, columns: {axes[1]}" if any(axes) else ""
+    return f"0 {scale} " + cut(f"{top:.2f}{names}", width - steps - 3)

@@ -1,9 +1,12 @@
-// Attention one can point at: a heat map or alignment lines of one panel, drawn into a container.
+// Attention one can point at: a heat map, alignment lines or a highlighted text of one panel, drawn into a container.
 //
 //   regardViewer(container, panel, options) -> {update(options)}
 //   panel   {title, rows, columns, weights, marked: [[t, j], …]}   rows are output symbols, columns source symbols
-//   options {kind: "map" | "lines", threshold: 0 … 1, top}         weights below the threshold are not drawn; `top` has
-//                                                                  the full colour: the panel's largest by default
+//           {lines: [3, 5, …], sides: [0.4, 0.6, …]}               perhaps: columns in each line, and the lines' weights
+//           {axes: ["output", "source"]}                           perhaps: what rows and columns are, if not these
+//   options {kind: "auto" | "map" | "lines" | "text", threshold: 0 … 1, top}
+//           weights below the threshold are not drawn; `top` has the full colour: the panel's largest by default;
+//           "auto" draws a text where the panel has lines, else a map
 //
 // Pointing at or focusing a symbol shows its row or column; arrow keys walk along a side. A click or Enter on an output
 // symbol sends the bubbling event "regard:row" with detail {row}. No dependencies, no inline styles, no network.
@@ -20,11 +23,12 @@
   window.regardViewer = function (container, panel, options) {
     const view = {
       panel,
-      options: { kind: "map", threshold: null, top: null, ...options },
+      options: { kind: "auto", threshold: null, top: null, ...options },
       rows: panel.rows.map(printable),
       columns: panel.columns.map(printable),
       largest: Math.max(0, ...panel.weights.map((row) => Math.max(0, ...row))),
       marked: panel.marked || [],
+      axes: panel.axes || ["output", "source"],
     };
     view.root = html("div", "regard-viewer");
     view.stage = html("div", "regard-stage");
@@ -38,7 +42,7 @@
     new ResizeObserver(() => {
       const changed = Math.abs(view.stage.clientWidth - width) > 1;
       width = view.stage.clientWidth;
-      if (changed && view.options.kind === "lines") draw(view);
+      if (changed && view.kind === "lines") draw(view);
     }).observe(view.stage);
     return {
       update(changes) {
@@ -50,13 +54,15 @@
 
   // What every kind of drawing gives: view.sides and view.heads (the labels), and light(place), which highlights.
   function draw(view) {
+    const auto = view.panel.lines && view.panel.lines.length ? "text" : "map";
+    view.kind = view.options.kind === "auto" ? auto : view.options.kind;
     view.top = view.options.top ?? view.largest;
-    view.least = view.options.threshold ?? (view.options.kind === "lines" ? view.top * LEAST : 0);
+    view.least = view.options.threshold ?? (view.kind === "lines" ? view.top * LEAST : 0);
     view.sides = [];
     view.heads = [];
     view.light = () => {};
     view.stage.replaceChildren();
-    (view.options.kind === "lines" ? drawLines : drawMap)(view);
+    ({ lines: drawLines, text: drawText }[view.kind] ?? drawMap)(view);
     for (const labels of [view.sides, view.heads]) if (labels.length) labels[0].setAttribute("tabindex", "0");
     show(view, null);
   }
@@ -77,7 +83,9 @@
 
     const grid = html("div", "regard-grid");
     const corner = canvas(left, above, "regard-corner");
-    corner.append(words(left - 8, above - 21, "source →", 10, "faint end"), words(left - 8, above - 8, "output ↓", 10, "faint end"));
+    const [output, source] = view.axes;
+    if (source) corner.append(words(left - 8, above - 21, `${source} →`, 10, "faint end"));
+    if (output) corner.append(words(left - 8, above - 8, `${output} ↓`, 10, "faint end"));
     const heads = canvas(width, above, "regard-heads");
     columns.forEach((text, j) => {
       const label = leaning
@@ -241,6 +249,61 @@
     });
   }
 
+  // ---- a highlighted text: a copy of it for each row, a paragraph for each line of the panel ----
+
+  function drawText(view) {
+    const lines = view.panel.lines && view.panel.lines.length ? view.panel.lines : [view.columns.length];
+    const text = html("div", "regard-text");
+    view.rows.forEach((name, t) => {
+      if (view.rows.length > 1) text.append(rowName(view, name, t));
+      let first = 0;
+      lines.forEach((count, number) => {
+        text.append(paragraph(view, t, first, first + count, (view.panel.sides || [])[number]));
+        first += count;
+      });
+    });
+    view.stage.append(text);
+  }
+
+  function rowName(view, name, t) {
+    const one = html("div", "label regard-row-name");
+    one.textContent = name.replaceAll("␣", " ");
+    one.dir = "auto";
+    view.sides.push(named(view, one, "row", t));
+    return one;
+  }
+
+  function paragraph(view, t, begin, end, side) {
+    const one = html("div", "regard-line");
+    if (side !== undefined) one.append(sideBar(view, side));
+    const body = html("p", "");
+    body.dir = leftwards(view.columns.slice(begin, end).join(" ")) ? "rtl" : "ltr";
+    for (let j = begin; j < end; j += 1) body.append(word(view, t, j), " ");
+    one.append(body);
+    return one;
+  }
+
+  // The first copy's words are those that Tab and arrow keys reach; all of them can be pointed at.
+  function word(view, t, j) {
+    const weight = view.panel.weights[t][j];
+    const one = named(view, html("span", "label regard-word"), "column", j);
+    const share = weight < view.least || view.top === 0 ? 0 : Math.min(weight / view.top, 1);
+    one.style.setProperty("--share", `${(100 * share).toFixed(1)}%`);
+    one.textContent = view.columns[j];
+    one.dataset.row = t;
+    one.classList.toggle("mark", view.marked.some(([row, column]) => row === t && column === j));
+    if (t === 0) view.heads.push(one);
+    return one;
+  }
+
+  function sideBar(view, side) {
+    const one = html("span", "regard-side");
+    const bar = html("span", "regard-side-bar");
+    bar.style.setProperty("--share", `${((100 * side) / Math.max(...view.panel.sides, 1e-9)).toFixed(1)}%`);
+    one.append(side.toFixed(2), bar);
+    return one;
+  }
+
   // ---- pointing, focusing, reading ----
 
   function listen(view) {
@@ -343,7 +406,8 @@
     element.setAttribute("tabindex", "-1");
     element.setAttribute("role", side === "row" ? "button" : "img");
     const text = sentence(view, { [side]: number }).map((part) => part.textContent ?? part).join("");
-    element.setAttribute("aria-label", `${side === "row" ? "output" : "source"} ${number + 1}: ${text}`);
+    const axis = (side === "row" ? view.axes[0] : view.axes[1]) || side;
+    element.setAttribute("aria-label", `${axis} ${number + 1}: ${text}`);
     return element;
   }
 

@@ -1,5 +1,6 @@
 """How much of a large panel one picture shows, so that what it shows is legible."""
 
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -22,16 +23,36 @@ class Window(NamedTuple):
     title: str
     marked: frozenset[tuple[int, int]]
     note: str  # what was left out
+    lines: list[int]  # columns in each line; at least one line
+    sides: list[float]  # weights of the lines; empty: they have none
+    axes: tuple[str, str]  # what rows and columns are
 
 
-def window(panel: Panel, most: int = MOST) -> Window:
+def window(panel: Panel, most_rows: int = MOST, most_columns: int = MOST) -> Window:
     """The first symbols of both sides, at most so many; what is left out is said."""
     table = checked(panel.weights, panel.rows, panel.columns)  # (T, S)
     rows, columns = [printable(label) for label in panel.rows], [printable(label) for label in panel.columns]
-    marked = frozenset((t, j) for t, j in panel.marked if t < min(most, len(rows)) and j < min(most, len(columns)))
-    sides = [("output", len(rows)), ("source", len(columns))]
-    note = ", ".join(f"{name} tokens 1–{most} of {count}" for name, count in sides if count > most)
-    return Window(table[:most, :most], rows[:most], columns[:most], heading(panel.title), marked, note)
+    marked = frozenset((t, j) for t, j in panel.marked if t < most_rows and j < most_columns)
+    names = [f"{name} tokens" if name else other for name, other in zip(panel.axes, ("rows", "columns"), strict=True)]
+    counts = zip(names, (len(rows), len(columns)), (most_rows, most_columns), strict=True)
+    note = ", ".join(f"{name} 1–{most} of {count}" for name, count, most in counts if count > most)
+    rows, columns, table = rows[:most_rows], columns[:most_columns], table[:most_rows, :most_columns]
+    lines = _lines(panel, len(columns))
+    sides = list(panel.sides[: len(lines)])
+    return Window(table, rows, columns, heading(panel.title), marked, note, lines, sides, panel.axes)
+
+
+def _lines(panel: Panel, shown: int) -> list[int]:
+    """How many of the columns that are shown stand in each line."""
+    whole = list(panel.lines) or [len(panel.columns)]
+    if sum(whole) != len(panel.columns) or min(whole) < 0 or len(panel.sides) not in (0, len(panel.lines)):
+        raise ValueError(
+            f"lines of {sum(whole)} columns with {len(panel.sides)} weights do not fit {len(panel.columns)} columns in "
+            f"{len(panel.lines)} lines"
+        )
+    ends = [min(end, shown) for end in accumulate(whole)]
+    found = [end - begin for begin, end in pairwise([0, *ends])]
+    return [count for count, begin in zip(found, [0, *ends], strict=False) if begin < shown or not shown]
 
 
 def heading(title: str) -> str:

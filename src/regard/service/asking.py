@@ -82,13 +82,19 @@ KINDS: dict[str, Callable[[Answerer, Asked, dict[str, Any]], list[Any]]] = {
 
 def weigh(run: Answerer, items: Sequence[Item], prefix: str | Sequence[str], beam: int) -> list[Item]:
     """With source × longest answer × beam of each; what cannot be read weighs nothing, and is refused later."""
-    start = len(run.codec.target_symbols(prefix))
+    start = len(_target_symbols(run, prefix))
     _refuse_long("prefix", start, _longest(run))
     read = [_attempt(run, item) for item in items]
     lengths = [len(run.codec.source_symbols(one)) if isinstance(one, Example) else 0 for one in read]
     answers = longest_answers([range(length) for length in lengths], run.recipe.search)
     sizes = zip(items, lengths, answers, strict=True)
     return [item._replace(weights=length * max(answer, start) * beam) for item, length, answer in sizes]
+
+
+def _target_symbols(run: Answerer, text: str | Sequence[str]) -> list[str]:
+    """None, where answers are not written symbol by symbol."""
+    cut: Callable[[str | Sequence[str]], list[str]] | None = getattr(run.codec, "target_symbols", None)
+    return cut(text) if cut else []
 
 
 def _longest(run: Answerer) -> int:
@@ -107,9 +113,9 @@ def _attempt(run: Answerer, item: Item) -> Example | Exception:
 def _example(run: Answerer, item: Item) -> Example:
     """The pair that an item is about, if it is none of the wrong kind and not too long."""
     if item.features and not run.codec.features:
-        raise DataError("this model reads no features: leave them out")
+        raise DataError("this model reads no features or other text beside its source: leave them out")
     example = run.example(_text(item), "the source")
-    target = run.codec.target_symbols(item.target)
+    target = _target_symbols(run, item.target)
     symbols, longest = run.codec.source_symbols(example), run.recipe.data.longest
     _refuse_long("source", len(symbols), longest)
     _refuse_long("target", len(target), _longest(run))

@@ -3,7 +3,6 @@
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
-from regard.pictures import Panel
 from regard.pictures.saving import render
 from regard.prediction import Prediction
 from regard.service.limits import Limits
@@ -47,9 +46,8 @@ class Studio:
 def draw(prediction: Prediction, ending: str, kind: str) -> bytes:
     if prediction.attention is None:
         raise Refused(422, "this model has no attention to draw", "GET /v1/models names those that have")
-    if prediction.attention.size > LARGEST:
-        message = f"{prediction.attention.size:,} weights came out; a picture has at most {LARGEST:,}"
+    size = prediction.attention.size + sum(look.weights.size for look in prediction.looks)
+    if size > LARGEST:
+        message = f"{size:,} weights came out; a picture has at most {LARGEST:,}"
         raise Refused(413, message, "draw a part of it, or use regard show")
-    title = f"{prediction.source} → {prediction.output}"
-    panel = Panel(prediction.attention, prediction.output_tokens, prediction.source_tokens, title)
-    return render([panel], f".{ending}", kind=kind)
+    return render(prediction.panels(), f".{ending}", kind=kind)

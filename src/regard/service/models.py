@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from regard.loading import load
 from regard.service.refusal import Refused
+from regard.tasks import Writer
 
 if TYPE_CHECKING:
     from regard.export.onnx_run import OnnxRun
     from regard.run import Run
+
+
+FEATURES = "features"  # what is read beside a source, unless the task says BESIDE
 
 
 class Model(NamedTuple):
@@ -22,14 +26,17 @@ class Model(NamedTuple):
         from regard.export.onnx_run import OnnxRun
 
         if isinstance(self.run, OnnxRun):
-            weights, attends = None, self.run.attends
+            weights, attends, beside, writes = None, self.run.attends, FEATURES, True
         else:
             weights, attends = self.run.weights_count(), bool(self.run.models[0].attends)
+            beside, writes = getattr(self.run.task, "BESIDE", FEATURES), isinstance(self.run.task, Writer)
         return {
             "name": self.name,
             "task": self.run.recipe.task,
             "weights": weights,
             "features": self.run.codec.features,
+            "beside": beside,
+            "writes": writes,
             "attends": attends,
             "longest": self.run.recipe.data.longest,
             "exported": isinstance(self.run, OnnxRun),

@@ -60,8 +60,9 @@ def answering(models: Models, limits: Limits, batcher: Batcher, studio: Studio) 
 
     @router.post("/picture", responses=PICTURE, response_class=Response)
     async def picture(asked: schemas.Picture) -> Response:
-        """The attention of a given answer as a file."""
-        content = await studio.draw(await reread(models.find(asked.model), asked), asked.format, asked.kind)
+        """The attention of a given answer, or of the model's own, as a file."""
+        model = models.find(asked.model)
+        content = await studio.draw(await to_draw(model, asked), asked.format, asked.kind)
         headers = {"Content-Disposition": f'attachment; filename="attention.{asked.format}"'}
         return Response(content, media_type=TYPES[asked.format], headers=headers)
 
@@ -79,6 +80,15 @@ def answering(models: Models, limits: Limits, batcher: Batcher, studio: Studio) 
             )
             raise Refused(413, message, "send fewer or shorter sources, or make beam and nbest smaller")
         return items
+
+    async def to_draw(model: Model, asked: schemas.Picture) -> Prediction:
+        if asked.target is not None:
+            return await reread(model, schemas.Force(**asked.model_dump(exclude={"format", "kind"})))
+        plain = schemas.Predict(source=asked.source, model=asked.model, features=asked.features)
+        check(plain, limits)
+        key = Key(model.name, "predict", options(plain, model))
+        [found] = await batcher.ask(key, await weighed(plain, model, dict(key.options)))
+        return cast(Prediction, found)
 
     async def reread(model: Model, asked: schemas.Force) -> Prediction:
         sized(limits, asked.source, asked.target)

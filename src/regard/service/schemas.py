@@ -74,15 +74,28 @@ class Choices(_Asked):
     count: int = Field(10, ge=1, le=50, description="How many.")
 
 
-class Picture(Force):
+class Picture(_Asked):
     """A source and an answer, to be drawn."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"source": "cat", "target": ["K", "AE1", "T"], "format": "svg"}]}
     )
 
+    source: Text
+    target: Symbols | Text | None = Field(
+        None, description="A text, or its symbols; the model's own answer by default."
+    )
     format: Literal["svg", "png", "pdf", "html", "json"] = "svg"
-    kind: Literal["map", "lines"] = Field("map", description="A heat map, or lines between the two sides.")
+    kind: Literal["auto", "map", "lines", "text"] = Field(
+        "auto", description="A heat map, lines between the two sides, or highlighted words; by default what suits it."
+    )
+
+
+class FurtherWeights(BaseModel):
+    name: str
+    weights: list[list[float]]
+    rows: list[str]
+    columns: list[str]
 
 
 class Answer(BaseModel):
@@ -97,6 +110,14 @@ class Answer(BaseModel):
     attention: list[list[float]] | None
     finished: bool = Field(True, description="False: it reached the length limit. Absent otherwise.")
     unknown: list[str] = Field([], description="Source symbols never seen in training. Absent when there are none.")
+    probabilities: dict[str, float] = Field({}, description="Of every class, likeliest first, where one is chosen.")
+    span: tuple[int, int] | None = Field(None, description="Characters of the source where the answer stands.")
+    attention_rows: list[str] = Field([], description="What looked, where that is not the output tokens.")
+    lines: list[int] = Field([], description="Tokens of each sentence or turn of the source, where it has several.")
+    line_weights: list[float] = Field([], description="Of the sentences or turns.")
+    copied: list[tuple[int, int]] = Field([], description="(t, j): output token t was copied from source token j.")
+    looks: list[FurtherWeights] = Field([], description="Further weights behind the answer.")
+    left_out: int = Field(0, description="Source tokens beyond what the model reads.")
     nbest: list["Answer"] = Field([], description="Best first, when asked for.")
 
 
@@ -119,7 +140,9 @@ class ModelCard(BaseModel):
     name: str
     task: str
     weights: int | None = Field(description="How many numbers were learnt; null for an exported run.")
-    features: bool = Field(description="Whether it reads features beside the source.")
+    features: bool = Field(description="Whether it reads a second text beside the source.")
+    beside: str = Field(description="What that text is: features, a hypothesis, a question.")
+    writes: bool = Field(description="Whether it writes answers symbol by symbol: only then can they be forced.")
     attends: bool = Field(description="Whether its answers have attention.")
     longest: int = Field(description="The longest source it reads, in symbols.")
     exported: bool

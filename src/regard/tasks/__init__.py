@@ -1,7 +1,8 @@
 """One file per task: data + model + metric, as functions in the order data travels.
 
 Tasks come in families: those that write sequences share sequence.py. What a family has in common stands there; a
-task's own file says what is its own (docs/architecture.md).
+task's own file says what is its own (docs/architecture.md). One that reads a second text beside the source may name it,
+as the page shows it: BESIDE = "hypothesis".
 """
 
 from collections.abc import Sequence

@@ -20,6 +20,8 @@ def train(
     out: str | Path,
     dev: str | Path | Sequence[str] | None = None,
     recipe: str | None = None,
+    embeddings: str | Path | None = None,
+    embeddings_target: str | Path | None = None,
     epochs: int | None = None,
     seed: int | None = None,
     device: str = "auto",
@@ -30,20 +32,20 @@ def train(
 ) -> Run:
     """Train on pairs and keep the best weights in the folder `out`.
 
-    `set` changes options of the recipe: {"model.hidden": 256} or ["model.hidden=256"]. Under torchrun every
-    process calls this with the same arguments.
+    `set` changes options of the recipe: {"model.hidden": 256} or ["model.hidden=256"]. `embeddings` are word
+    vectors to begin with (docs/vectors.md). Under torchrun every process calls this with the same arguments.
     """
     overrides = dict(set) if isinstance(set, Mapping) else parse_overrides(set)
     overrides |= {"training.epochs": epochs} if epochs is not None else {}
     overrides |= {"training.seed": seed} if seed is not None else {}
+    overrides |= {"data.embeddings": str(embeddings)} if embeddings is not None else {}
+    overrides |= {"data.embeddings_target": str(embeddings_target)} if embeddings_target is not None else {}
     folder = Folder(out)
     job = prepare(_path(pairs), task, folder, _path(dev), recipe, overrides, resume, skip_bad_lines)
     engine = Engine(device, job.recipe.training.strategy)
     keep_freed_memory()
     try:
-        trainer = Trainer(job, folder, engine, progress)
-        if resume:
-            trainer.resume()
+        trainer = Trainer(job, folder, engine, progress, resume)
         if engine.leads:
             folder.make()
             folder.write_recipe(job.recipe)

@@ -16,9 +16,13 @@ class Learner:
     def __init__(self, model: nn.Module, options: Training, engine: Engine):
         self.options, self.engine = options, engine
         self.shapes = {name: weight.shape for name, weight in model.named_parameters()}
+        self.learnt = [
+            name for name, weight in model.named_parameters() if weight.requires_grad
+        ]  # the others are frozen
         self.model = engine.spread(model.to(engine.device))
         rule = RULES[options.optimiser]
-        self.optimiser = rule(self.model.parameters(), weight_decay=options.weight_decay, fused=not engine.shards)
+        learnt = [weight for weight in self.model.parameters() if weight.requires_grad]
+        self.optimiser = rule(learnt, weight_decay=options.weight_decay, fused=not engine.shards)
         self.average = RunningAverage(self.model, options.ema) if options.average == "ema" else None
 
     def step(self, rate: float, updates: int) -> None:
@@ -60,10 +64,11 @@ class Learner:
 
     def _check(self, tensors: dict[str, Tensor]) -> None:
         """Half a state must not be filled up silently with first weights."""
-        kinds = ["model/{}", "optimiser/{}/exp_avg", "optimiser/{}/exp_avg_sq"]
-        kinds += ["average/{}"] if self.average else []
+        kinds = ["model/{}", "average/{}"] if self.average else ["model/{}"]
         wanted = {kind.format(name): shape for kind in kinds for name, shape in self.shapes.items()}
-        wanted |= {f"optimiser/{name}/step": torch.Size() for name in self.shapes}
+        for name in self.learnt:
+            wanted |= {f"optimiser/{name}/{kind}": self.shapes[name] for kind in ("exp_avg", "exp_avg_sq")}
+            wanted[f"optimiser/{name}/step"] = torch.Size()
         for name, shape in wanted.items():
             if name not in tensors or tensors[name].shape != shape:
                 found = f"is {tuple(tensors[name].shape)}, not {tuple(shape)}" if name in tensors else "is missing"

@@ -26,6 +26,7 @@ from regard.training.prepare import Job
 from regard.training.progress import Bar, Board, Log, describe_epoch, summary_writer
 from regard.training.schedule import learning_rate
 from regard.training.signals import Stopped, StopRequest
+from regard.training.vectors import begin_with_vectors
 
 logger = logging.getLogger("regard")
 
@@ -33,7 +34,7 @@ logger = logging.getLogger("regard")
 class Trainer:
     """Epochs of updates, an evaluation after each, the best weights kept."""
 
-    def __init__(self, job: Job, folder: Folder, engine: Engine, shown: bool):
+    def __init__(self, job: Job, folder: Folder, engine: Engine, shown: bool, resume: bool = False):
         if not engine.agree(f"{job.fingerprint} {job.recipe}"):
             raise UsageError("the processes do not have the same pairs and options: give all of them the same command")
         self.job, self.folder, self.engine = job, folder, engine
@@ -46,14 +47,17 @@ class Trainer:
         self.evaluator = Evaluator(job, engine.device)
         self.keeper = Keeper(folder, job.recipe, engine.leads)
         torch.manual_seed(mix(self.options.seed))  # the same first weights in every process
-        self.learner = Learner(job.task.build(job.codec, job.recipe), self.options, engine)
+        model = job.task.build(job.codec, job.recipe)
+        goes_on = resume and engine.from_leader([float(folder.training.exists())]) == [1.0]
+        begin_with_vectors(model, job.codec, job.recipe, engine, read=not goes_on)
+        self.learner = Learner(model, self.options, engine)
         torch.manual_seed(mix(self.options.seed, engine.rank, 1))  # from here each process draws its own dropout
         self.progress = Progress(job.fingerprint)
+        if goes_on:
+            self._resume()
 
-    def resume(self) -> None:
-        """Go back to where the folder says that training stood, if it says so; nothing is written."""
-        if not self.engine.from_leader([float(self.folder.training.exists())])[0]:
-            return
+    def _resume(self) -> None:
+        """Go back to where the folder says that training stood; nothing is written."""
         progress, tensors = load_state(self.folder, self.engine)
         if progress.fingerprint != self.job.fingerprint:
             raise UsageError(

@@ -13,6 +13,7 @@ from regard.folder import Folder
 from regard.model import hollow
 from regard.recipe import Draft, Recipe, describe, load_draft, section_names
 from regard.tasks import Task, get_task
+from regard.training.vectors import pretrained_tables
 
 logger = logging.getLogger("regard")
 
@@ -122,7 +123,8 @@ def _check_parts(module: Task, codec: Any, recipe: Recipe) -> None:
     """Stop before anything is written if the parts do not fit together or the metric is not one of the task's."""
     _refuse_unused(module, recipe)
     with hollow():
-        module.build(codec, recipe)
+        model = module.build(codec, recipe)
+    pretrained_tables(model, codec, recipe)
     measured = module.measure(["a"], [["a"]]).metrics if module.METRIC != "loss" else {}
     known = ["auto", "loss", *measured]
     if recipe.training.metric not in known:

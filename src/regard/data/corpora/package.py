@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from regard.errors import DataError, MissingExtra
 
-EXTRA = "corpora"  # pip install 'regard[corpora]' brings every package below
+EXTRA = "corpora"  # pip install 'regard[corpora]' brings every corpus
 
 Contents = Mapping[str, bytes]  # path inside the package → bytes
 
@@ -24,6 +24,7 @@ class Package(NamedTuple):
     version: str
     files: tuple[str, ...]  # shell patterns of their paths
     sha256: str
+    extra: str = EXTRA  # which of ours brings it
 
 
 def contents(package: Package) -> Contents:
@@ -31,7 +32,7 @@ def contents(package: Package) -> Contents:
     try:
         installed = distribution(package.name)
     except PackageNotFoundError:
-        raise MissingExtra(package.name, EXTRA) from None
+        raise MissingExtra(package.name, package.extra) from None
     if installed.version != package.version:
         raise DataError(
             f"{package.name} {installed.version} is installed, but its data is known only in version "

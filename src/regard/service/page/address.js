@@ -1,7 +1,8 @@
 // What is looked at, kept behind the # of the address, so that a view can be sent to somebody. It never reaches a server.
 
 export const BEAMS = [1, 2, 3, 5, 10, 20];
-export const START = { model: "", source: "", features: "", beam: 5, forced: [], ended: false, pick: 0, kind: "map", threshold: 0 };
+const KINDS = ["map", "lines", "text"]; // "auto" is what suits the answer
+export const START = { model: "", source: "", features: "", beam: 5, forced: [], ended: false, pick: 0, kind: "auto", threshold: 0 };
 
 /** The view that an address tells; whatever makes no sense in it is as at the start. */
 export function fromHash(hash) {
@@ -18,7 +19,7 @@ export function fromHash(hash) {
     forced: told.getAll("forced"),
     ended: told.get("ended") === "yes",
     pick: number("pick", (value) => Number.isInteger(value) && value >= 0, START.pick),
-    kind: told.get("kind") === "lines" ? "lines" : "map",
+    kind: KINDS.includes(told.get("kind")) ? told.get("kind") : START.kind,
     threshold: number("threshold", (value) => value >= 0 && value <= 1, START.threshold),
   };
 }

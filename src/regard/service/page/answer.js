@@ -2,7 +2,9 @@
 
 import { digits, element, find, percent, shown } from "./dom.js";
 
-let viewer = null; // of the answer that is drawn
+const MOST = 10; // classes shown
+
+let viewers = []; // of the answer that is drawn, and of its further weights
 
 /** The symbols as buttons, and a last one for the end of the answer. */
 export function drawOutput(answer, forced, ended) {
@@ -11,6 +13,36 @@ export function drawOutput(answer, forced, ended) {
   end.firstChild.classList.add("end");
   end.firstChild.setAttribute("aria-label", "end of the answer");
   find("output").replaceChildren(...symbols, ...(answer.finished === false ? [] : [end]));
+  find("output-hint").hidden = false;
+}
+
+/** An answer that was chosen or pointed at, not written: no symbol of it can be put into the place of another. */
+export function drawChosen(answer) {
+  find("output").replaceChildren(element("li", { className: "chosen" }, answer.output || "∅"));
+  find("output-hint").hidden = true;
+}
+
+/** A bar for each class, likeliest first. */
+export function drawClasses(answer) {
+  const classes = Object.entries(answer.probabilities ?? {}).slice(0, MOST);
+  find("classes").hidden = !classes.length;
+  find("classes").replaceChildren(...classes.map(([name, share]) => bar(name, share)));
+}
+
+function bar(name, share) {
+  const length = element("span", { className: "length" });
+  length.style.setProperty("--share", `${(100 * share).toFixed(2)}%`);
+  const label = element("bdi", { className: "name" }, shown(name));
+  return element("li", {}, label, element("span", { className: "track" }, length), element("span", { className: "share" }, percent(share)));
+}
+
+/** The source, with the answer marked where it stands; the span counts characters, not UTF-16 units. */
+export function drawPassage({ source, span }) {
+  find("passage").hidden = !span;
+  if (!span) return;
+  const letters = Array.from(source);
+  const part = (begin, end) => letters.slice(begin, end).join("");
+  find("passage").replaceChildren(part(0, span[0]), element("mark", {}, part(...span)), part(span[1]));
 }
 
 function word(text, place, forced) {
@@ -24,7 +56,7 @@ export function drawFacts(answer) {
   const facts = [
     ["probability", percent(Math.exp(answer.log_probability))],
     ["log probability", digits(answer.log_probability)],
-    ["score", digits(answer.score)],
+    ...(answer.probabilities ? [] : [["score", digits(answer.score)]]),
   ];
   find("facts").replaceChildren(
     ...facts.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))),
@@ -36,6 +68,7 @@ export function drawNotes(answer) {
   const notes = [
     unknown.length && ["Never seen in training, read as unknown: ", ...apart(unknown), "."],
     answer.finished === false && ["It reached the length limit before it wrote an end."],
+    answer.left_out && [`The source is longer than this run reads: its last ${answer.left_out} symbols were left out.`],
   ];
   find("notes").replaceChildren(...notes.filter(Boolean).map((note) => element("li", {}, ...note)));
 }
@@ -70,14 +103,34 @@ export function drawAttention(answer, view) {
   find("blind").hidden = !blind;
   find("blind").textContent = blind;
   find("viewer").replaceChildren();
-  viewer = null;
+  find("looks").replaceChildren();
+  viewers = [];
   if (blind) return;
-  const panel = { title: "", rows: answer.output_tokens, columns: answer.source_tokens, weights: answer.attention, marked: [] };
-  viewer = window.regardViewer(find("viewer"), panel, options(view));
+  const panel = panelOf(answer);
+  const suits = panel.lines.length ? "text" : "map";
+  find("kinds").querySelector(`[value=${view.kind === "auto" ? suits : view.kind}]`).checked = true;
+  viewers = [window.regardViewer(find("viewer"), panel, options(view)), ...(answer.looks ?? []).map((look) => drawLook(look, view))];
+}
+
+/** As `Prediction.panel` makes it: where one row looked for a chosen answer, the source is a text of one line. */
+function panelOf(answer) {
+  const rows = rowsOf(answer);
+  const columns = answer.source_tokens;
+  const chosen = answer.probabilities || answer.span;
+  const lines = answer.lines ?? (chosen && rows.length === 1 ? [columns.length] : []);
+  return { title: "", rows, columns, weights: answer.attention, marked: answer.copied ?? [], lines, sides: answer.line_weights ?? [] };
+}
+
+const rowsOf = (answer) => answer.attention_rows ?? answer.output_tokens;
+
+function drawLook({ name, rows, columns, weights }, view) {
+  const place = element("div");
+  find("looks").append(element("figure", { className: "viewer" }, element("figcaption", {}, name), place));
+  return window.regardViewer(place, { title: "", rows, columns, weights, marked: [], axes: ["", ""] }, options({ ...view, kind: "auto" }));
 }
 
 export function changeAttention(view) {
-  viewer?.update(options(view));
+  viewers.forEach((one, place) => one.update(options(place ? { ...view, kind: "auto" } : view)));
 }
 
 /** A threshold of 0 leaves it to the viewer, which draws no hair-thin lines. */
@@ -88,5 +141,5 @@ function options({ kind, threshold }) {
 function blindness(answer) {
   if (!answer.attention)
     return "This run has no attention: it reads the whole source into one vector before it writes, so there is no picture of where it looked.";
-  return answer.output_tokens.length ? "" : "The answer is empty, so there is nothing to look at.";
+  return rowsOf(answer).length ? "" : "The answer is empty, so there is nothing to look at.";
 }

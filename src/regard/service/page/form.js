@@ -4,6 +4,7 @@ import { BEAMS } from "./address.js";
 import { element, find } from "./dom.js";
 
 const SOURCES = { translate: "a sentence", inflect: "a lemma", pronounce: "a word", transliterate: "a name" };
+const BESIDE = { features: "V;PST;3;SG" }; // what is read beside a source, by an example
 
 /** What can be chosen, once the server has told which runs there are and how wide a beam may be. */
 export function offer(models, widest) {
@@ -18,13 +19,15 @@ export function fill(view) {
   find("source").value = view.source;
   find("features").value = view.features;
   find("beam").value = view.beam;
-  find("kinds").querySelector(`[value=${view.kind}]`).checked = true;
   find("threshold").value = view.threshold;
   find("threshold-shown").textContent = view.threshold.toFixed(2);
 }
 
-export function describe({ task, weights, longest, exported, features }) {
+export function describe({ task, weights, longest, exported, features, beside, writes }) {
   find("features-field").hidden = !features;
+  find("features-name").textContent = beside.charAt(0).toUpperCase() + beside.slice(1);
+  find("features").placeholder = BESIDE[beside] ?? `a ${beside}`;
+  find("beam-field").hidden = !writes;
   find("source").placeholder = SOURCES[task] ?? "a source";
   const count = new Intl.NumberFormat("en");
   const size = weights === null ? "" : `${count.format(weights)} weights`;

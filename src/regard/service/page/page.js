@@ -1,7 +1,18 @@
 // The page of regard serve: what is typed and chosen makes a view, a view is asked of the server, its answer is drawn.
 
 import { BEAMS, fromHash, toHash } from "./address.js";
-import { changeAttention, drawAttention, drawFacts, drawForced, drawNotes, drawOutput, drawRivals } from "./answer.js";
+import {
+  changeAttention,
+  drawAttention,
+  drawChosen,
+  drawClasses,
+  drawFacts,
+  drawForced,
+  drawNotes,
+  drawOutput,
+  drawPassage,
+  drawRivals,
+} from "./answer.js";
 import { ask } from "./api.js";
 import { find, percent, shown } from "./dom.js";
 import { describe, fill, offer } from "./form.js";
@@ -59,7 +70,7 @@ async function predictions(signal) {
   const where = asked();
   const [path, body] = view.ended
     ? ["v1/force", { ...where, target: view.forced }]
-    : ["v1/predict", { ...where, beam: view.beam, nbest: view.beam, prefix: view.forced }];
+    : ["v1/predict", model().writes ? { ...where, beam: view.beam, nbest: view.beam, prefix: view.forced } : where];
   const { predictions } = await json(path, body, signal);
   return predictions[0].nbest?.length ? predictions[0].nbest : predictions;
 }
@@ -92,7 +103,10 @@ function draw() {
 
 function drawPicked() {
   const picked = rivals[view.pick];
-  drawOutput(picked, view.forced.length, view.ended);
+  if (model().writes) drawOutput(picked, view.forced.length, view.ended);
+  else drawChosen(picked);
+  drawClasses(picked);
+  drawPassage(picked);
   drawFacts(picked);
   drawNotes(picked);
   drawAttention(picked, view);
@@ -163,7 +177,8 @@ async function download() {
   try {
     const format = await chooseFrom(find("download"), "Format of the picture", FORMATS);
     if (format === null) return;
-    const body = { ...asked(), target: rivals[view.pick].output_tokens, format, kind: view.kind };
+    const given = model().writes ? { target: rivals[view.pick].output_tokens } : {};
+    const body = { ...asked(), ...given, format, kind: view.kind };
     const response = await fetched("v1/picture", body, asking.signal);
     save(await response.blob(), `${fileName(view.source)}.${format}`);
   } catch (error) {
