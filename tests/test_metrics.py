@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.errors import DataError
-from regard.metrics import Scored, accuracy, bleu, chrf, symbol_error, ter, wer, word_error_rate
+from regard.metrics import Scored, accuracy, bleu, chrf, macro_f1, symbol_error, ter, wer, word_error_rate
 
 OUTPUTS = ["The cat sat on the mat.", "A dog runs fast!", "It's raining again, they say."]
 FIRST = ["The cat is sitting on the mat.", "The dog runs very fast!", "It is raining again, they say."]
@@ -108,3 +108,20 @@ def test_what_cannot_be_measured(measure: Any) -> None:
         measure(["a", "b"], [["a"]])
     with pytest.raises(DataError, match="output 2 has no reference"):
         measure(["a", "b"], [["a"], []])
+
+
+def test_macro_f1_by_hand() -> None:
+    outputs, references = ["a", "a", "b", "c"], [["a"], ["b"], ["b"], ["d"]]
+    # a: 2·1 / (2 + 1), b: 2·1 / (1 + 2), c and d: 0
+    assert macro_f1(outputs, references) == pytest.approx(100 * (2 / 3 + 2 / 3) / 4)
+    assert macro_f1(["a", "b"], [["a"], ["b"]]) == 100
+
+
+def test_macro_f1_counts_rare_classes_as_much_as_frequent_ones() -> None:
+    outputs, references = ["a"] * 10, [["a"]] * 9 + [["b"]]
+    assert accuracy(outputs, references) == 90
+    assert macro_f1(outputs, references) == pytest.approx(100 * (18 / 19) / 2)
+
+
+def test_of_several_classes_that_would_be_right_the_one_given_counts() -> None:
+    assert macro_f1(["b", "c"], [["a", "b"], ["a", "b"]]) == pytest.approx(100 * 1 / 3)  # b right, c given, a wanted

@@ -33,6 +33,16 @@ def cross_entropy(logits: Tensor, targets: Tensor, smoothing: float = 0.0) -> Lo
     return Loss(total, nll.detach(), real.sum())
 
 
+def class_cross_entropy(logits: Tensor, labels: Tensor, smoothing: float = 0.0) -> Loss:
+    """The same for one choice (B, N) an example; a label of −1 is none of the classes, and does not count."""
+    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))  # (B, N)
+    nll, total = (
+        nn.functional.cross_entropy(logits, labels, ignore_index=-1, reduction="sum", label_smoothing=share)
+        for share in (0.0, smoothing)
+    )
+    return Loss(total, nll.detach(), (labels >= 0).sum())
+
+
 class Wanted(NamedTuple):
     """What a model should have written, for a loss inside the model."""
 

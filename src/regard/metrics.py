@@ -4,12 +4,14 @@
 |-----------------|-------------------------------------|-----------------------------------------------|
 | accuracy, wer   | accuracy, wer                       | whole outputs (a word each)                   |
 | per, cer        | symbol_error                        | phonemes or graphemes                         |
+| macro_f1        | macro_f1                            | whole outputs, class by class                 |
 | –               | word_error_rate                     | words of running text                         |
 | bleu, chrf, ter | bleu, chrf, ter                     | finished text, never subwords or split words  |
 
 Every output may have several references, and not all equally many; `references[i]` belong to `outputs[i]`.
 """
 
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
@@ -48,6 +50,21 @@ def accuracy(outputs: Sequence[object], references: Sequence[Sequence[object]]) 
 def wer(outputs: Sequence[object], references: Sequence[Sequence[object]]) -> float:
     """Share of wrong words, when an output is one word: 100 − accuracy."""
     return 100 - accuracy(outputs, references)
+
+
+def macro_f1(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> float:
+    """F1 = 2 right / (given + wanted) of each class that is given or wanted, and the mean over these classes."""
+    _check(outputs, references)
+    wanted = wanted_classes(outputs, references)
+    given, due = Counter(outputs), Counter(wanted)
+    right = Counter(output for output, one in zip(outputs, wanted, strict=True) if output == one)
+    classes = set(given) | set(due)
+    return 100 * sum(2 * right[one] / (given[one] + due[one]) for one in classes) / len(classes)
+
+
+def wanted_classes(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> list[str]:
+    """Of several references the one that was given, or else the first."""
+    return [output if output in several else several[0] for output, several in zip(outputs, references, strict=True)]
 
 
 class Edits(NamedTuple):

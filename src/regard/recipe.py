@@ -160,6 +160,20 @@ class Search(_Section):
 
 
 @dataclass(frozen=True)
+class Choose(_Section):
+    """How texts become one vector, where a class is chosen."""
+
+    levels: Literal[1, 2] = option(1, "1: a text is one sequence; 2: words of sentences are read, then the sentences")
+    pool: Literal["last", "mean", "max", "attention", "structured"] = option(
+        "attention", "values → one vector: the last states, mean, maximum, a learned query, or several (structured)"
+    )
+    size: Size = option(100, "size in which learned queries and values are compared")
+    rows: Few = option(8, "how many learned queries a structured pool has")
+    penalty: Amount = option(0.0, "weight of ‖A Aᵀ − I‖², which keeps the rows of a structured pool apart")
+    hidden: Reach = option(0, "size of a hidden layer before the classes; 0 is none")
+
+
+@dataclass(frozen=True)
 class Recipe(_Section):
     """One system: a task and all its options."""
 
@@ -171,6 +185,7 @@ class Recipe(_Section):
     model: Model = field(default_factory=Model)
     training: Training = field(default_factory=Training)
     search: Search = field(default_factory=Search)
+    choose: Choose = field(default_factory=Choose)
 
 
 class Layer(NamedTuple):

@@ -249,3 +249,8 @@ def test_every_line_becomes_one_example(tmp_path_factory: pytest.TempPathFactory
     examples, skipped = read_pairs(path, Columns())
     assert len(examples) == len(rows)
     assert skipped == []
+
+
+def test_a_class_may_be_a_number(tmp_path: Path) -> None:
+    path = write(tmp_path, "a.jsonl", b'{"text": "fine", "label": 1}')
+    assert read_pairs(path, Columns("text", "label")).examples[0].target == "1"

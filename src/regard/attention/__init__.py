@@ -1,13 +1,25 @@
 """The mechanism itself.
 
 In reading order: energies to weights (softmax), queries against keys (score), what is read and written
-(memory), what joins the keys (bias), where it may look (window), the attentions (soft, multihead, monotonic).
+(memory), what joins the keys (bias), where it may look (window), the attentions (soft, multihead, monotonic), and
+sequences as one vector (pool).
 """
 
 from regard.attention.bias import TERMS, CoverageTerm, LocationTerm
 from regard.attention.memory import Attended, Encoded, Mechanism, Memory, Trace
 from regard.attention.monotonic import MonotonicTransition, Reweighed, reweigh
 from regard.attention.multihead import MultiHead
+from regard.attention.pool import (
+    POOLS,
+    AttentionPool,
+    LastPool,
+    MaxPool,
+    MeanPool,
+    Pool,
+    Pooled,
+    StructuredPool,
+    redundancy,
+)
 from regard.attention.score import (
     SCORES,
     AdditiveScore,
@@ -24,31 +36,40 @@ from regard.attention.window import LocalWindow
 
 __all__ = [
     "NORMALISERS",
+    "POOLS",
     "SCORES",
     "TERMS",
     "AdditiveScore",
     "Attended",
     "Attention",
+    "AttentionPool",
     "BilinearScore",
     "CoverageTerm",
     "DotScore",
     "Encoded",
     "FixedContext",
+    "LastPool",
     "LocalWindow",
     "LocationTerm",
     "MLPScore",
+    "MaxPool",
+    "MeanPool",
     "Mechanism",
     "Memory",
     "MonotonicTransition",
     "MultiHead",
     "NoContext",
+    "Pool",
+    "Pooled",
     "ProjectedScore",
     "Reweighed",
     "ScaledDotScore",
     "Score",
+    "StructuredPool",
     "Trace",
     "masked_entmax15",
     "masked_softmax",
     "masked_sparsemax",
+    "redundancy",
     "reweigh",
 ]

@@ -213,7 +213,7 @@ def _value(place: str, row: Mapping[str, Any], role: str, column: str | int) -> 
     values = {**row, **nested} if isinstance(nested, Mapping) else row
     if key not in values:
         raise BadLine(f"{place}: there is no key {key!r}, only {', '.join(values) or 'none at all'}")
-    if role == "where" and isinstance(values[key], int):  # the character where an answer begins
+    if role in ("target", "where") and isinstance(values[key], int):  # a class, the character where an answer begins
         return str(values[key])
     if not isinstance(values[key], str):
         raise BadLine(f"{place}: {key!r} is {preview(str(values[key]))}; expected text")

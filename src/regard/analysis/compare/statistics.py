@@ -4,6 +4,7 @@
 |---------------|---------------------------------------------------------------------|-------------------------|
 | accuracy, wer | right, 1                                                            | 100 right/n, 100 − that |
 | per, cer      | edits to the nearest reference, its length                          | 100 edits/length        |
+| macro_f1      | right, given and wanted, of each class                              | mean of 100 F1          |
 | bleu          | length, reference's length, n-grams matched and written (n = 1 … 4) | sacreBLEU's own         |
 | chrf          | character n-grams written, in the reference, matched (n = 1 … 6)    | sacreBLEU's own         |
 | ter           | edits, mean length of the references                                | sacreBLEU's own         |
@@ -23,7 +24,7 @@ from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 
 from regard.data.text import Graphemes
-from regard.metrics import nearest
+from regard.metrics import nearest, wanted_classes
 from regard.tasks import Task
 
 Counts = NDArray[np.float64]  # (n, C)  a row for each example
@@ -61,6 +62,21 @@ def _complement(sums: Counts) -> NDArray[np.float64]:
     return 100 - _ratio(sums)
 
 
+def _classes(_task: Task, outputs: Outputs, references: References) -> Counts:
+    """For each class: right, given, wanted."""
+    wanted = wanted_classes(outputs, references)
+    classes = np.array(sorted({*outputs, *wanted}))  # (K,)
+    given, due = (np.array(one)[:, None] == classes for one in (outputs, wanted))  # (n, K) each
+    return np.stack([given & due, given, due], -1).reshape(len(wanted), -1).astype(np.float64)  # (n, 3K)
+
+
+def _mean_f1(sums: Counts) -> NDArray[np.float64]:
+    right, given, due = np.moveaxis(sums.reshape(*sums.shape[:-1], -1, 3), -1, 0)  # (…, K) each
+    f1 = 200 * right / np.maximum(given + due, 1)
+    mean: NDArray[np.float64] = f1.sum(-1) / np.maximum((given + due > 0).sum(-1), 1)
+    return mean
+
+
 def _sacrebleu(metric: Metric) -> Statistic:
     """sacreBLEU's own paired bootstrap works on these statistics too."""
 
@@ -78,6 +94,7 @@ def _sacrebleu(metric: Metric) -> Statistic:
 STATISTICS = {
     "accuracy": Statistic(_right, _ratio),
     "wer": Statistic(_right, _complement),
+    "macro_f1": Statistic(_classes, _mean_f1),
     "per": Statistic(_edits(str.split), _ratio),
     "cer": Statistic(_edits(Graphemes().split), _ratio),
     "bleu": _sacrebleu(BLEU()),

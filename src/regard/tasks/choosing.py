@@ -1,0 +1,339 @@
+"""What the tasks that choose a class share: all of a task's functions but `build`, which puts its reader together.
+
+A text is read as one flat sequence; where sentences are told apart, SEPARATOR stands between them. A pair has a second
+text, in `Example.features`.
+"""
+
+import logging
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from regard.data.batching import Padded, pad
+from regard.data.readers import Columns, Example, Reading, read_pairs
+from regard.data.sentences import SEPARATOR, join_lines, split_sentences
+from regard.data.text import normalise
+from regard.decoders.choice import Chooser, Chosen, Label, Lines, Seen
+from regard.errors import DataError, UsageError
+from regard.losses import Loss
+from regard.metrics import Measured, accuracy, macro_f1
+from regard.prediction import Look, Prediction
+from regard.recipe import Model, Recipe, Side
+from regard.tasks.codec import Half
+from regard.tasks.request import Request
+
+METRIC = "accuracy"  # what early stopping watches
+SECTIONS = ("data", "source", "model", "training", "choose")
+READERS = ("cell", "embed", "hidden", "encoder_layers", "bidirectional", "residual", "dropout", "variational")
+logger = logging.getLogger("regard")
+
+
+class Symbols(NamedTuple):
+    """An example's texts as they are read."""
+
+    source: list[str]
+    beside: list[str]  # of the second text of a pair
+    left_out: int  # symbols beyond what is read
+
+
+@dataclass(frozen=True)
+class Codec:
+    """How texts become symbols, and which classes there are."""
+
+    source: Half
+    labels: tuple[str, ...]  # in alphabetic order
+    features: bool  # whether there is a second text beside each source
+    lowers: bool  # whether letters are made small, after sentences were found by their capitals
+    longest: int  # symbols of an example that are read; the two texts of a pair have half of them each
+    sentences: bool  # whether sentences are told apart
+
+    lowercase = False  # whoever reads a text for this codec leaves its capitals alone
+
+    @classmethod
+    def learn(cls, examples: Sequence[Example], side: Side, labels: tuple[str, ...], **kept: Any) -> "Codec":
+        """`kept` are the other fields."""
+        if len(labels) < 2:
+            raise DataError(f"every example has the label {labels[0]!r}: there is nothing to choose between")
+        pairs = kept["features"]
+        texts = [text for one in examples for text in ((one.source, one.features) if pairs else (one.source,))]
+        pieces = [piece for text in texts for piece in _pieces(text, kept["sentences"], kept["lowers"])]
+        half = Half.learn(pieces, [[SEPARATOR] * side.least], side)
+        return cls(half, labels, **kept)
+
+    @property
+    def separator(self) -> int:
+        """The number of the symbol between sentences."""
+        return self.source.vocabulary.encode([SEPARATOR])[0]
+
+    def symbols(self, example: Example) -> Symbols:
+        """Both texts, up to where they are read."""
+        if not self.features:
+            source, left_out = self._cut(example.source, self.longest)
+            return Symbols(source, [], left_out)
+        if not example.features:
+            raise DataError(
+                f"{example.place or 'the source'} comes without its second text: give both, with a tab between them, "
+                "or the second with --beside"
+            )
+        (source, first), (beside, second) = (
+            self._cut(text, max(self.longest // 2, 1)) for text in (example.source, example.features)
+        )
+        return Symbols(source, beside, first + second)
+
+    def source_symbols(self, example: Example) -> list[str]:
+        read = self.symbols(example)
+        return read.source + read.beside
+
+    def target_symbols(self, text: str | Sequence[str]) -> list[str]:
+        """A class is one symbol."""
+        return [text] if isinstance(text, str) else list(text)
+
+    def _cut(self, text: str, most: int) -> tuple[list[str], int]:
+        """The first symbols of a text, at most so many, and how many more there are but for separators."""
+        symbols: list[str] = []
+        for piece in _pieces(text, self.sentences, self.lowers):
+            symbols += [SEPARATOR] if symbols else []
+            symbols += self.source.segmenter.split(piece)
+        read, rest = symbols[:most], symbols[most:]
+        return read[:-1] if read[-1] == SEPARATOR else read, len(rest) - rest.count(SEPARATOR)
+
+    def to_json(self) -> dict[str, Any]:
+        rest = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in ("source", "labels")}
+        return {"source": self.source.to_json(), "labels": list(self.labels), **rest}
+
+    @classmethod
+    def from_json(cls, content: Any) -> "Codec":
+        names = [one.name for one in fields(cls)]
+        if not isinstance(content, dict) or set(content) != set(names):
+            raise DataError(f"expected {', '.join(names)}")
+        labels, longest = content["labels"], content["longest"]
+        if not isinstance(labels, list) or not all(isinstance(one, str) for one in labels):
+            raise DataError(f"labels are {labels!r:.40}; expected a list of texts")
+        if len(labels) < 2 or labels != sorted(set(labels)):
+            raise DataError(f"labels are {labels!r:.40}; expected at least two, each once, in alphabetic order")
+        if type(longest) is not int or longest < 1:
+            raise DataError(f"longest is {longest!r:.40}; expected a number of at least 1")
+        for name in ("features", "lowers", "sentences"):
+            if not isinstance(content[name], bool):
+                raise DataError(f"{name} is {content[name]!r:.40}; expected true or false")
+        codec = cls(**{**content, "source": Half.from_json(content["source"]), "labels": tuple(labels)})
+        if SEPARATOR not in codec.source.vocabulary:
+            raise DataError("the vocabulary has no symbol between sentences")
+        return codec
+
+
+def _pieces(text: str, sentences: bool, lowers: bool) -> list[str]:
+    """What is cut into symbols, piece by piece."""
+    return [normalise(piece, lowers) for piece in (split_sentences(text) if sentences else [join_lines(text)])]
+
+
+class Choosing(NamedTuple):
+    """One example as numbers."""
+
+    source: list[int]
+    beside: list[int]
+    label: int  # −1: none of the classes seen in training
+
+    @property
+    def length(self) -> int:
+        return len(self.source) + len(self.beside)
+
+    @property
+    def width(self) -> int:
+        return len(self.source) + len(self.beside)
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        return len(self.source), len(self.beside)
+
+    @property
+    def counted(self) -> int:
+        return int(self.label >= 0)
+
+
+class Batch(NamedTuple):
+    """What a training step reads."""
+
+    source: Padded
+    beside: Padded | None
+    labels: Tensor  # (B,)
+    numbers: list[int]
+
+    def to(self, device: torch.device) -> "Batch":
+        beside = None if self.beside is None else self.beside.to(device)
+        return Batch(self.source.to(device), beside, self.labels.to(device), self.numbers)
+
+
+def read(path: str | Sequence[str], recipe: Recipe, skip_bad_lines: bool = False) -> Reading:
+    data = recipe.data
+    columns = Columns(data.source_column, data.target_column, data.features_column)
+    return read_pairs(path, columns, skip_bad_lines=skip_bad_lines)
+
+
+def codec(examples: Sequence[Example], recipe: Recipe) -> Codec:
+    data = recipe.data
+    return Codec.learn(
+        examples,
+        recipe.source,
+        tuple(sorted({example.target for example in examples})),
+        features=data.features_column is not None,
+        lowers=data.lowercase,
+        longest=data.longest,
+        sentences=recipe.choose.levels == 2,
+    )
+
+
+def encode(codec: Codec, examples: Sequence[Example]) -> list[Choosing]:
+    """Says how many texts are read only in part, and how many have a label that cannot be chosen."""
+    numbers = {label: number for number, label in enumerate(codec.labels)}
+    texts = [codec.symbols(example) for example in examples]
+    long = sum(text.left_out > 0 for text in texts)
+    if long:
+        share, most = 100 * long / len(texts), codec.longest
+        logger.warning("%d of %d texts (%.1f %%) are read up to data.longest=%d symbols", long, len(texts), share, most)
+    foreign = [example for example in examples if example.target not in numbers]
+    if foreign:
+        first = f"{foreign[0].target!r} ({foreign[0].place})"
+        logger.warning("%d examples have a label never seen in training and count as wrong: %s", len(foreign), first)
+    return [_numbers(codec, text, numbers.get(one.target, -1)) for text, one in zip(texts, examples, strict=True)]
+
+
+def _numbers(codec: Codec, text: Symbols, label: int) -> Choosing:
+    source, beside = (codec.source.vocabulary.encode(one) for one in (text.source, text.beside))
+    return Choosing(source, beside, label)
+
+
+def batch(encodings: Sequence[Choosing], numbers: list[int]) -> Batch:
+    chosen = [encodings[number] for number in numbers]
+    beside = pad([one.beside for one in chosen]) if chosen[0].beside else None
+    labels = torch.tensor([one.label for one in chosen])
+    return Batch(pad([one.source for one in chosen]), beside, labels, numbers)
+
+
+def loss(model: Chooser, batch: Batch, smoothing: float = 0.0, own: float = 0.0) -> Loss:
+    """−Σ log p(y | x), and the reader's penalty"""
+    told: Loss = model(batch.source, batch.beside, Label(batch.labels, smoothing))
+    return told
+
+
+def measure(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Measured:
+    """accuracy: right choices;  macro_f1: the mean of the classes' F1, in which rare classes count as much"""
+    return Measured({"accuracy": accuracy(outputs, references), "macro_f1": macro_f1(outputs, references)}, {})
+
+
+def check_model(recipe: Recipe, used: Sequence[str] = READERS) -> None:
+    """Better an error than an option that does nothing: of the section model, only `used` may be set."""
+    plain = Model()
+    for one in fields(plain):
+        if one.name not in used and getattr(recipe.model, one.name) != getattr(plain, one.name):
+            raise UsageError(f"model.{one.name} does nothing in the task {recipe.task}: leave it out")
+    if recipe.training.own_words:
+        raise UsageError(f"training.own_words does nothing in the task {recipe.task}: leave it out")
+
+
+# -- answers ---------------------------------------------------------------------------------------------------
+
+
+class Opinion(NamedTuple):
+    """What all models together say about a batch."""
+
+    log_probs: NDArray[np.float64]  # (B, N)
+    chosen: Chosen  # with the weights of all
+
+
+@torch.inference_mode()
+def answer(
+    models: Sequence[Chooser], codec: Codec, examples: Sequence[Example], request: Request, numbers: Sequence[int]
+) -> list[Prediction]:
+    """The likeliest class of each text; several models vote (an ensemble)."""
+    texts = [codec.symbols(example) for example in examples]
+    encoded = batch([_numbers(codec, text, -1) for text in texts], list(range(len(texts))))
+    encoded = encoded.to(next(models[0].parameters()).device)
+    opinion = _together([model(encoded.source, encoded.beside) for model in models])
+    return [
+        _prediction(codec, example, text, opinion, row, request.nbest)
+        for row, (example, text) in enumerate(zip(examples, texts, strict=True))
+    ]
+
+
+def _together(several: Sequence[Chosen]) -> Opinion:
+    """The mean of the probabilities, and of the weights of those that look at the same as the first."""
+    log_probs = torch.stack([one.logits.double().log_softmax(-1) for one in several])  # (M, B, N)
+    alike = [one for one in several if _looks(one) == _looks(several[0])]
+    seen = tuple(
+        looks[0]._replace(weights=torch.stack([look.weights for look in looks]).mean(0))
+        for looks in zip(*(one.seen for one in alike), strict=True)
+    )
+    lines = several[0].lines
+    if lines is not None:
+        weights = [one.lines.weights for one in alike if one.lines is not None]
+        lines = lines._replace(weights=torch.stack(weights).mean(0))
+    mean = log_probs.logsumexp(0) - math.log(len(several))  # (B, N)
+    return Opinion(mean.cpu().numpy(), several[0]._replace(seen=seen, lines=lines))
+
+
+def _looks(chosen: Chosen) -> list[object]:
+    lines = None if chosen.lines is None else chosen.lines.weights.shape
+    return [lines, *((look.name, look.weights.shape) for look in chosen.seen)]
+
+
+def _prediction(codec: Codec, example: Example, text: Symbols, opinion: Opinion, row: int, nbest: int) -> Prediction:
+    log_probs = opinion.log_probs[row]
+    order = [int(number) for number in (-log_probs).argsort(kind="stable")]
+    kept = [place for place, symbol in enumerate(text.source) if not (codec.sentences and symbol == SEPARATOR)]
+    plain = Prediction(
+        example.source,
+        output="",
+        score=0.0,
+        log_probability=0.0,
+        source_tokens=[text.source[place] for place in kept],
+        output_tokens=[],
+        attention=None,
+        unknown=codec.source.vocabulary.unknown(text.source + text.beside),
+        probabilities={codec.labels[number]: math.exp(log_probs[number]) for number in order},
+        left_out=text.left_out,
+        **_lines(opinion.chosen.lines, kept, row),
+    )
+
+    def one(number: int) -> Prediction:
+        label, score = codec.labels[number], float(log_probs[number])
+        looks = [_look(look, text, kept, row, label) for look in opinion.chosen.seen]
+        first = looks.pop(0) if looks and opinion.chosen.seen[0].columns == "source" else None
+        return replace(
+            plain,
+            output=label,
+            score=score,
+            log_probability=score,
+            output_tokens=[label],
+            attention=first.weights if first else None,
+            attention_rows=first.rows if first else (),
+            looks=looks,
+        )
+
+    return replace(one(order[0]), nbest=[one(number) for number in order[:nbest]])
+
+
+def _look(look: Seen, text: Symbols, kept: list[int], row: int, label: str) -> Look:
+    """One example's weights with their names; separators have none and are not shown."""
+    weights = look.weights[row].float().cpu().numpy()  # (R, S)
+    count = len(weights)
+    names = {"source": [text.source[place] for place in kept], "beside": text.beside}
+    names["choice"] = [label] if count == 1 else [str(number) for number in range(1, count + 1)]
+    places = {"source": kept, "beside": list(range(len(text.beside))), "choice": list(range(count))}
+    shown = weights[np.ix_(places[look.rows], places[look.columns])]
+    return Look(look.name, shown, names[look.rows], names[look.columns])
+
+
+def _lines(lines: Lines | None, kept: list[int], row: int) -> dict[str, Any]:
+    """Symbols of each sentence, and its weight."""
+    if lines is None:
+        return {}
+    counts = np.bincount(lines.line[row].cpu().numpy()[kept]).tolist()
+    weights = lines.weights[row].mean(0)[: len(counts)].tolist() if lines.weights.size(1) else []
+    return {"lines": counts, "line_weights": weights}

@@ -1,0 +1,72 @@
+"""Text → class: a review → pos or neg. By two levels with attention on both (HAN), or as one sequence."""
+
+from regard.attention.pool import POOLS
+from regard.decoders.choice import Chooser, Classifier, FlatReader, LevelsReader
+from regard.encoders.hierarchy import HierarchicalEncoder
+from regard.errors import UsageError
+from regard.model import initialise
+from regard.recipe import Choose, Recipe
+from regard.tasks.choosing import (
+    METRIC,
+    SECTIONS,
+    Codec,
+    answer,
+    batch,
+    check_model,
+    codec,
+    encode,
+    loss,
+    measure,
+    read,
+)
+from regard.tasks.parts import make_dropout, make_encoder, make_layers
+
+CODEC = Codec
+
+__all__ = [
+    "CODEC",
+    "METRIC",
+    "SECTIONS",
+    "answer",
+    "batch",
+    "build",
+    "codec",
+    "encode",
+    "loss",
+    "measure",
+    "read",
+]
+
+
+def build(codec: Codec, recipe: Recipe) -> Chooser:
+    check_model(recipe)
+    _check(recipe)
+    options, choose = recipe.model, recipe.choose
+    pool, given = POOLS[choose.pool], (choose.size, choose.rows)
+    words = make_encoder(len(codec.source.vocabulary), options)
+    lower = pool(words.size, *given)
+    if choose.levels == 1:
+        reader: FlatReader | LevelsReader = FlatReader(words, lower, _classifier(lower.size, codec, recipe))
+    else:
+        sentences = make_layers(lower.size, options)
+        encoder = HierarchicalEncoder(words, lower, sentences, codec.separator)
+        upper = pool(sentences.size, *given)
+        reader = LevelsReader(encoder, upper, _classifier(upper.size, codec, recipe))
+    model = Chooser(reader, choose.penalty)
+    initialise(model)
+    return model
+
+
+def _classifier(size: int, codec: Codec, recipe: Recipe) -> Classifier:
+    return Classifier(size, recipe.choose.hidden, len(codec.labels), make_dropout(recipe.model))
+
+
+def _check(recipe: Recipe) -> None:
+    choose, plain = recipe.choose, Choose()
+    if recipe.data.features_column is not None:
+        raise UsageError("classify reads one text: leave data.features_column out; for pairs there is --task entail")
+    if choose.pool == "structured" and choose.levels == 2:
+        raise UsageError("a structured pool reads a text as one sequence: set choose.levels=1")
+    for name in ("rows", "penalty"):
+        if choose.pool != "structured" and getattr(choose, name) != getattr(plain, name):
+            raise UsageError(f"choose.{name} is for choose.pool=structured: leave it at {getattr(plain, name)}")
