@@ -29,10 +29,10 @@ from regard.analysis.align import Looked, look, measure_shifts, read_pairs
 from regard.analysis.hmm import hmm
 from regard.analysis.ibm import Pair, model1, without_null
 from regard.analysis.linking import heaviest
-from regard.analysis.links import Link, Links, Size, read_links
 from regard.analysis.symmetrize import SYMMETRIES, LinkSet
 from regard.analysis.words import Weights
 from regard.data.corpora import write_corpus
+from regard.data.links import Link, Links, Size, read_links
 from regard.loading import load
 
 PARTS = ("train", "dev", "test")

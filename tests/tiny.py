@@ -37,6 +37,7 @@ ATTENTIONS: dict[str, dict[str, Any]] = {
     "window": {"window": 2},
     "location": {"terms": ("location",)},
     "coverage": {"terms": ("coverage",)},
+    "biases": {"terms": ("position", "markov", "fertility")},
     "everything": {"terms": ("location", "coverage"), "heads": 2, "window": 2, "normalise": "entmax15"},
     "monotonic": {"attention": "monotonic"},
     "fixed": {"attention": "fixed"},

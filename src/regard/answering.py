@@ -48,6 +48,10 @@ class Answerer(ABC):
     def reread(self, examples: Sequence[Example], targets: Sequence[Sequence[str]]) -> list[Read]:
         """One batch of given answers, as lists of symbols."""
 
+    def turned(self) -> "Answerer | None":
+        """The run that reads targets and writes sources, if it holds one."""
+        return None
+
     @cached_property
     def task(self) -> Task:
         return get_task(self.recipe.task)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from regard.data.batching import Padded
 from regard.data.vocabulary import PAD
 from regard.fast.cross_entropy import linear_cross_entropy
 
@@ -49,6 +50,7 @@ class Wanted(NamedTuple):
     targets: Tensor  # (B, T)
     smoothing: float
     links: Tensor | None = None  # (B, T, S)  1 where target symbol t is known to come from source symbol j
+    source: Padded | None = None  # what was read, for an aside that goes the other way
 
 
 def readout_cross_entropy(readouts: Tensor, output: nn.Linear, wanted: Wanted) -> Loss:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol, cast, overload
+from typing import Any, NamedTuple, Protocol, cast, overload
 
 import torch
 from torch import Tensor, nn
@@ -23,6 +23,11 @@ class Aside(Protocol):
     looks: bool  # whether it needs the weights
 
     def join(self, loss: Loss, encoded: Encoded, weights: Tensor | None, wanted: Wanted) -> Loss: ...
+
+
+class Told(NamedTuple):
+    loss: Loss
+    weights: Tensor | None  # (B, T, S), sure to be there if somebody looks
 
 
 class EncoderDecoder(nn.Module):
@@ -55,24 +60,25 @@ class EncoderDecoder(nn.Module):
 
         With `wanted`, only the loss is told: inside the model, since several processes share only what `forward` does.
         """
+        if wanted is not None:
+            return self.tell(source, tokens, own, wanted).loss
+        return self._decode(tokens, self.encode(source), own)
+
+    def tell(self, source: Padded, tokens: Tensor, own: float, wanted: Wanted, looked: bool = False) -> Told:
+        """The decoder's loss with all that stands aside of it, and its weights if somebody looks at them."""
         encoded = self.encode(source)
-        if wanted is None:
-            return self._decode(tokens, encoded, own)
         asides = cast("list[Aside]", [*self.asides] if self.ctc is None else [self.ctc, *self.asides])
-        loss, weights = self._loss(tokens, encoded, own, wanted, any(one.looks for one in asides))
+        loss, weights = self._loss(tokens, encoded, own, wanted, looked or any(one.looks for one in asides))
         for aside in asides:
             loss = aside.join(loss, encoded, weights, wanted)
-        return loss
+        return Told(loss, weights)
 
-    def _loss(
-        self, tokens: Tensor, encoded: Encoded, own: float, wanted: Wanted, looked: bool
-    ) -> tuple[Loss, Tensor | None]:
-        """The decoder's loss and, if somebody looks at them, its weights (B, T, S)."""
+    def _loss(self, tokens: Tensor, encoded: Encoded, own: float, wanted: Wanted, looked: bool) -> Told:
         if own == 0 and isinstance(self.decoder, RecurrentDecoder) and allowed(encoded.values):
             readouts, weights = self.decoder.readouts(tokens, encoded, looked)
-            return readout_cross_entropy(readouts, self.decoder.output.O, wanted), weights
+            return Told(readout_cross_entropy(readouts, self.decoder.output.O, wanted), weights)
         decoded = self._decode(tokens, encoded, own)
-        return cross_entropy(decoded.logits, wanted.targets, wanted.smoothing), decoded.weights
+        return Told(cross_entropy(decoded.logits, wanted.targets, wanted.smoothing), decoded.weights)
 
     def _decode(self, tokens: Tensor, encoded: Encoded, own: float) -> Decoded:
         return self.decoder(tokens, encoded) if own == 0 else self._sampled(tokens, encoded, own)

@@ -31,7 +31,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 PartShare = Annotated[float, Field(ge=0, lt=1)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Terms = Annotated[tuple[Literal["location", "coverage"], ...], Field(max_length=2)]
+Terms = Annotated[tuple[Literal["location", "coverage", "position", "markov", "fertility"], ...], Field(max_length=5)]
 
 
 def option(default: Any, meaning: str) -> Any:
@@ -84,7 +84,7 @@ class Model(_Section):
         "additive", "how well a query fits a key"
     )
     normalise: Literal["softmax", "sparsemax", "entmax15"] = option("softmax", "energies → weights")
-    terms: Terms = option((), "what an energy also sees of past weights")
+    terms: Terms = option((), "what an energy also sees of past weights, or of places (position)")
     term_width: Size = option(5, "places a term sees at once, odd")
     window: Reach = option(0, "reach of Luong's local-p window on either side; 0 is no window")
     heads: Few = option(1, "attention heads")
@@ -109,6 +109,14 @@ class Model(_Section):
     dropout: PartShare = option(0.2, "dropout on embeddings, between layers and on the readout")
     variational: bool = option(False, "one dropout mask per sequence, in the decoder also on the recurrent state")
     freeze: bool = option(False, "symbols that begin with word vectors (data.embeddings) keep them: no update")
+    fertility: Amount = option(0.0, "weight of −log p of how much of each source symbol is written; 0 is none")
+    agreement: Amount | None = option(
+        None, "a second model, target → source, learns beside; γ: what it is worth that both look alike; or null"
+    )
+    supervision: Amount = option(0.0, "weight of the given links' loss on the attention; 0 is none")
+    supervision_kind: Literal["cross-entropy", "squared"] = option(
+        "cross-entropy", "how attention is held against given links"
+    )
 
 
 @dataclass(frozen=True)

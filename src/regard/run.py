@@ -10,13 +10,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from regard.agreement import backward_half
 from regard.answering import BATCH_TOKENS, Answerer
 from regard.data.readers import Example
 from regard.device import choose_device
 from regard.errors import DataError, MissingExtra, RegardError, UsageError
 from regard.folder import Folder, read_tensors
 from regard.likelihood import loss_per_symbol
-from regard.model import hollow
+from regard.model import EncoderDecoder, hollow
 from regard.prediction import Prediction
 from regard.recipe import Recipe
 from regard.tasks import Task, get_task
@@ -50,6 +51,12 @@ class Run(Answerer):
         penalty = self.recipe.search.length_penalty
         found: list[Read] = self.writer().force(self.models, self.codec, examples, targets, penalty)
         return found
+
+    def turned(self) -> "Run | None":
+        """The models target → source that these learnt with (model.agreement), as a run."""
+        backs = [backward_half(model) for model in self.models if isinstance(model, EncoderDecoder)]
+        halves = [back for back in backs if back is not None]
+        return Run(self.path, self.recipe, self.codec.turned(), halves) if halves else None
 
     def perplexity(self, examples: Sequence[Example]) -> float:
         """exp(−log p per symbol) of the given targets, END counted; of an ensemble, the first model's."""

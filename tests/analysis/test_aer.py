@@ -9,7 +9,7 @@ import pytest
 from regard.analysis.aer import MARGIN, Measures, count, measure, shifted, verdict
 from regard.analysis.align import Looked, link, measure_shifts
 from regard.analysis.linking import heaviest
-from regard.analysis.links import Link, Links
+from regard.data.links import Link, Links
 
 
 def test_worked_by_hand() -> None:

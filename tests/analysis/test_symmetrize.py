@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.analysis.links import Link
 from regard.analysis.symmetrize import SYMMETRIES, LinkSet, grow_diag_final_and, intersect, union
+from regard.data.links import Link
 
 
 def links(*pairs: tuple[int, int]) -> LinkSet:

@@ -1,17 +1,36 @@
 """The terms against a loop over their equation, and that they reach the next step's weights."""
 
+import math
+from typing import Any
+
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
 from torch.autograd import gradcheck
 
-from regard.attention import TERMS, AdditiveScore, Attention, CoverageTerm, Encoded, LocationTerm, Trace
+from regard.attention import (
+    TERMS,
+    AdditiveScore,
+    Attention,
+    CoverageTerm,
+    Encoded,
+    FertilityTerm,
+    LocationTerm,
+    MarkovTerm,
+    PositionTerm,
+    Trace,
+)
 from regard.errors import UsageError
 
 B, S, Q, V, A = 2, 7, 5, 11, 13
 MASK = torch.arange(S) < torch.tensor([7, 4])[:, None]
 
+PREVIOUS = ("location", "markov")  # these look at the last step, position at none, the others at all of them
+
 every = pytest.mark.parametrize("name", TERMS)
+every_width = pytest.mark.parametrize("width", [1, 3, 9])
+looking = pytest.mark.parametrize("name", [name for name in TERMS if name != "position"])
 
 
 def a_trace() -> Trace:
@@ -25,11 +44,11 @@ def a_trace() -> Trace:
 
 
 def looked_at(name: str, trace: Trace) -> Tensor:
-    return trace.previous if name == "location" else trace.total
+    return trace.previous if name in PREVIOUS else trace.total
 
 
-@every
-@pytest.mark.parametrize("width", [1, 3, 9])
+@pytest.mark.parametrize("name", ["location", "coverage"])
+@every_width
 def test_equals_a_loop_over_its_equation(name: str, width: int) -> None:
     term, trace = TERMS[name](A, width).double(), a_trace()
     kernel = term.get_parameter("surroundings.filters.weight")[:, 0]  # (F, width)
@@ -46,6 +65,28 @@ def test_equals_a_loop_over_its_equation(name: str, width: int) -> None:
             torch.testing.assert_close(result[b, j], project @ features, atol=1e-12, rtol=0)
 
 
+@pytest.mark.parametrize("name", ["markov", "fertility"])
+@every_width
+def test_windows_equal_a_loop_over_their_equation(name: str, width: int) -> None:
+    term, trace = TERMS[name](A, width).double(), a_trace()
+    W = term.get_parameter("neighbours.project.weight").detach().numpy()  # (A, 2k + 1)
+    seen, result = looked_at(name, trace).numpy(), term(trace, MASK).detach().numpy()
+    assert result.shape == (B, S, A)
+    for b in range(B):
+        for j in range(S):
+            window = [seen[b, i] if 0 <= i < S else 0.0 for i in range(j - width // 2, j + width // 2 + 1)]
+            assert result[b, j] == pytest.approx(W @ np.array(window), abs=1e-12)
+
+
+def test_position_equals_a_loop_over_its_equation() -> None:
+    term, trace = PositionTerm(A, 3).double(), a_trace()
+    W, result = term.get_parameter("W.weight").detach().numpy(), term(trace, MASK).detach().numpy()  # (A, 3)
+    for b, length in enumerate((7, 4)):
+        for j in range(1, length + 1):
+            psi = np.array([math.log(1 + 4), math.log(1 + j), math.log(1 + length)])  # three steps are done: t is 4
+            assert result[b, j - 1] == pytest.approx(W @ psi, abs=1e-12)
+
+
 @every
 def test_padding_never_leaks(name: str) -> None:
     term, trace = TERMS[name](A, 5).double(), a_trace()
@@ -59,11 +100,18 @@ def test_padding_never_leaks(name: str) -> None:
 def test_gradient(name: str) -> None:
     term, trace = TERMS[name](A, 3).double(), a_trace()
     previous, total = trace.previous.requires_grad_(), trace.total.requires_grad_()
-    assert gradcheck(lambda p, c: term(Trace(p, c, trace.step), MASK), (previous, total), fast_mode=True)
+    weights = tuple(term.parameters())
+
+    def called(p: Tensor, c: Tensor, *_: Tensor) -> Tensor:
+        found: Tensor = term(Trace(p, c, trace.step), MASK)
+        return found + 0 * (p + c)[:, :, None]  # position looks at neither
+
+    assert gradcheck(called, (previous, total, *weights), fast_mode=True)
 
 
-def test_coverage_sees_all_earlier_steps_and_location_only_the_last() -> None:
-    location, coverage = LocationTerm(A, 3).double(), CoverageTerm(A, 3).double()
+@pytest.mark.parametrize(("last", "all_steps"), [(LocationTerm, CoverageTerm), (MarkovTerm, FertilityTerm)])
+def test_some_see_all_earlier_steps_and_some_only_the_last(last: Any, all_steps: Any) -> None:
+    location, coverage = last(A, 3).double(), all_steps(A, 3).double()
     trace = a_trace()
     other = trace._replace(total=trace.total * 2)
     assert torch.equal(location(other, MASK), location(trace, MASK))
@@ -114,7 +162,14 @@ def test_a_term_stands_inside_the_tanh() -> None:
     torch.testing.assert_close(weights, energy.softmax(-1), atol=1e-12, rtol=0)
 
 
-@every
+def test_position_sees_the_step_and_no_weights() -> None:
+    term, trace = PositionTerm(A, 3).double(), a_trace()
+    other = Trace(trace.previous.flip(-1), trace.total * 2, trace.step)
+    assert torch.equal(term(other, MASK), term(trace, MASK))
+    assert not torch.allclose(term(trace._replace(step=trace.step + 1), MASK), term(trace, MASK))
+
+
+@looking
 @pytest.mark.parametrize("width", [0, 2, -3])
 def test_the_width_must_be_odd(name: str, width: int) -> None:
     with pytest.raises(UsageError, match="odd number"):

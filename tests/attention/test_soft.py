@@ -48,6 +48,9 @@ SOFT = {f"{score}-{name}": plain(score, name) for score in SCORES for name in NO
 ORDERED: dict[str, Callable[[], Mechanism]] = {  # the order of the places matters to these
     "location": looking_back("location"),
     "coverage": looking_back("coverage"),
+    "position": looking_back("position"),
+    "markov": looking_back("markov"),
+    "fertility": looking_back("fertility"),
     "window": lambda: Attention(AdditiveScore(Q, V, A), V, window=LocalWindow(Q, A, 2)),
 }
 ATTENTIONS = {**SOFT, **ORDERED, "heads": two_heads}
@@ -230,6 +233,7 @@ def test_what_a_mechanism_says_about_itself() -> None:
     assert says == {
         "location": (V, True, True),
         "coverage": (V, True, True),
+        **dict.fromkeys(("position", "markov", "fertility"), (V, True, True)),
         "window": (V, True, False),
         "none": (0, False, False),
         "fixed": (V, False, False),

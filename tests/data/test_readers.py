@@ -142,7 +142,8 @@ def test_a_bad_line_stops_or_is_skipped(tmp_path: Path, name: str, bad: str | by
         read_pairs(path, Columns())
     assert str(caught.value).startswith(f"{path}, line 2: ")
     assert "--skip-bad-lines" in str(caught.value)
-    examples, skipped = read_pairs(path, Columns(), skip_bad_lines=True)
+    examples, skipped, numbers = read_pairs(path, Columns(), skip_bad_lines=True)
+    assert numbers == [0, 2]
     assert [(example.source, example.place) for example in examples] == [
         ("c", f"{path}, line 1"),
         ("c", f"{path}, line 3"),
@@ -246,7 +247,7 @@ texts = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_
 def test_every_line_becomes_one_example(tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str]]) -> None:
     path = tmp_path_factory.getbasetemp() / "rows.tsv"
     path.write_text("".join(f"{source}\t{target}\n" for source, target in rows), encoding="utf-8", newline="\n")
-    examples, skipped = read_pairs(path, Columns())
+    examples, skipped, _ = read_pairs(path, Columns())
     assert len(examples) == len(rows)
     assert skipped == []
 
@@ -254,3 +255,27 @@ def test_every_line_becomes_one_example(tmp_path_factory: pytest.TempPathFactory
 def test_a_class_may_be_a_number(tmp_path: Path) -> None:
     path = write(tmp_path, "a.jsonl", b'{"text": "fine", "label": 1}')
     assert read_pairs(path, Columns("text", "label")).examples[0].target == "1"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "column"),
+    [
+        ("a.tsv", "a\tx\t0-0\nb\ty\n", 3),
+        ("a.jsonl", '{"source": "a", "target": "x", "links": "0-0"}\n{"source": "b", "target": "y"}\n', "links"),
+    ],
+)
+def test_a_row_may_lack_what_is_known_of_places_only_where_that_is_said(
+    tmp_path: Path, name: str, text: str, column: str | int
+) -> None:
+    path = write(tmp_path, name, text)
+    found = read_pairs(path, Columns(where=column, needs_where=False)).examples
+    assert [one.where for one in found] == ["0-0", ""]
+    with pytest.raises(DataError, match="line 2"):
+        read_pairs(path, Columns(where=column))
+
+
+def test_a_header_may_lack_it_too(tmp_path: Path) -> None:
+    path = write(tmp_path, "a.tsv", "de\ten\na\tx\n")
+    assert read_pairs(path, Columns("de", "en", where="links", needs_where=False)).examples[0].where == ""
+    with pytest.raises(UsageError, match="no column 'links'"):
+        read_pairs(path, Columns("de", "en", where="links"))

@@ -34,6 +34,7 @@ MODELS: dict[str, dict[str, Any]] = {  # every cell, score, normaliser, term, fi
     "lstm, dot": dict(LAYERS, cell="lstm", score="dot", start="same", tie=True, readout=5),
     "lstm, everything": dict(ATTENTIONS["everything"], cell="lstm", score="bilinear", output="maxout", start="zero"),
     "gru, mlp": {"cell": "gru", "score": "mlp", "input_feeding": True, "start": "learned", "output": "deep"},
+    "gru, biases": dict(ATTENTIONS["biases"], cell="gru"),
     "gru, monotonic": {"cell": "gru", "attention": "monotonic", "score": "projected"},
     "tanh, fixed": {"cell": "tanh", "attention": "fixed", "bidirectional": False, "encoder_layers": 2},
     "tanh, sparsemax": {"cell": "tanh", "score": "scaled", "normalise": "sparsemax", "terms": ("coverage",)},

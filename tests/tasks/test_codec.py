@@ -99,3 +99,30 @@ def test_a_codec_with_one_wrong_part_is_a_data_error(content: object, side: str,
     saved[side][part] = content
     with pytest.raises(DataError):
         Codec.from_json(saved)
+
+
+def test_links_of_words_become_links_of_symbols() -> None:
+    """Features are words too: here the third source word is the first feature."""
+    side = Side(symbols="words")
+    example = Example("go, now", "geh jetzt", "V;2", where="0-0 1-1 2-0")
+    codec = Codec.learn([example], side, side, True, False)
+    assert codec.source_symbols(example) == ["go", "￭,", "now", "+V", "+2"]
+    assert codec.encode(example).links == ((0, 0), (0, 1), (0, 3), (1, 2))
+    assert codec.encode(Example("go, now", "geh jetzt", "V;2")).links == ()
+
+
+def test_links_of_spelt_words_are_of_their_letters() -> None:
+    example = Example("ruf", "rufe ab", "V;1", where="0-0 3-3")
+    assert learn().encode(example).links == ((0, 0), (3, 3))
+
+
+@pytest.mark.parametrize(("where", "said"), [("0-7", "target word 8, but that side has 7"), ("0:1", "is no link")])
+def test_links_that_lead_nowhere_name_their_pair(where: str, said: str) -> None:
+    with pytest.raises(DataError, match=rf"the links of pairs.tsv, line 3: .*{said}"):
+        learn().encode(Example("ruf", "rufe ab", place="pairs.tsv, line 3", where=where))
+
+
+def test_turned_the_sides_change_places() -> None:
+    codec = learn(features=False)
+    assert (codec.turned().source, codec.turned().target) == (codec.target, codec.source)
+    assert codec.turned().source_symbols(Example("Vasen", "")) == list("Vasen")

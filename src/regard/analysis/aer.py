@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from regard.analysis.links import Link, Links
 from regard.analysis.words import Weights
+from regard.data.links import Link, Links
 
 SHIFTS = (-1, 0, 1)
 MARGIN = 0.1  # what a shift must gain in match before a model is called off by one

@@ -6,11 +6,12 @@ from typing import NamedTuple
 
 from regard.analysis.aer import SHIFTS, Measures, count, measure, shifted
 from regard.analysis.linking import Linker
-from regard.analysis.links import Link, Links
 from regard.analysis.symmetrize import SYMMETRIES
-from regard.analysis.words import Weights, Word, merge, natural_level, words
+from regard.analysis.words import Weights, merge
 from regard.answering import Answerer
+from regard.data.links import Link, Links
 from regard.data.readers import Example
+from regard.data.words import Word, natural_level, words
 from regard.errors import DataError, UsageError
 from regard.pictures.panel import Panel
 from regard.prediction import Prediction

@@ -4,8 +4,8 @@ from typing import Protocol
 
 import numpy as np
 
-from regard.analysis.links import Link
 from regard.analysis.words import Weights
+from regard.data.links import Link
 from regard.errors import UsageError
 
 

@@ -5,7 +5,7 @@
 
 from collections.abc import Callable, Iterator
 
-from regard.analysis.links import Link
+from regard.data.links import Link
 
 LinkSet = frozenset[Link]
 NEIGHBOURS = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))  # target, source

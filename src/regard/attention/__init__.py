@@ -5,7 +5,7 @@ In reading order: energies to weights (softmax), queries against keys (score), w
 sequences as one vector (pool).
 """
 
-from regard.attention.bias import TERMS, CoverageTerm, LocationTerm
+from regard.attention.bias import TERMS, CoverageTerm, FertilityTerm, LocationTerm, MarkovTerm, PositionTerm
 from regard.attention.memory import Attended, Encoded, Mechanism, Memory, Trace
 from regard.attention.monotonic import MonotonicTransition, Reweighed, reweigh
 from regard.attention.multihead import MultiHead
@@ -47,11 +47,13 @@ __all__ = [
     "CoverageTerm",
     "DotScore",
     "Encoded",
+    "FertilityTerm",
     "FixedContext",
     "LastPool",
     "LocalWindow",
     "LocationTerm",
     "MLPScore",
+    "MarkovTerm",
     "MaxPool",
     "MeanPool",
     "Mechanism",
@@ -61,6 +63,7 @@ __all__ = [
     "NoContext",
     "Pool",
     "Pooled",
+    "PositionTerm",
     "ProjectedScore",
     "Reweighed",
     "ScaledDotScore",

@@ -1,4 +1,4 @@
-"""Terms that join the keys at each step, so that attention knows where it has looked:  k_tj = U h_j + W f_tj.
+"""Terms that join the keys at each step, so that attention knows where it is and has looked:  k_tj = U h_j + W f_tj.
 
 In an additive score they stand inside the tanh, e_tj = v · tanh(W_q q_t + U h_j + W f_tj). A term is built as
 Name(key_size, width) and called as term(trace, mask) -> (B, S, key_size). Weights are zero outside the real
@@ -7,10 +7,13 @@ places, so what a term sees beyond the last of them is the same whether padding 
 
 from collections.abc import Callable
 
+import torch
 from torch import Tensor, nn
+from torch.nn.functional import pad
 
 from regard.attention.memory import Trace
 from regard.errors import UsageError
+from regard.fast.gathering import Repeated
 
 FILTERS = 10  # per place; Chorowski et al. used 10 on TIMIT
 
@@ -39,13 +42,54 @@ class CoverageTerm(nn.Module):
         return term
 
 
+class PositionTerm(nn.Module):
+    """W^p ψ(t, j, S),  ψ = [log(1 + t), log(1 + j), log(1 + S)]       Cohn et al. 2016, 3.1: words keep their order
+
+    Steps t and places j count from 1; S is the source's own length, so padding says nothing. It has no width.
+    """
+
+    def __init__(self, key_size: int, width: int):
+        super().__init__()
+        self.W = Repeated(3, key_size, bias=False)
+
+    def forward(self, trace: Trace, mask: Tensor) -> Tensor:
+        step, length = (trace.step + 1)[:, None], mask.sum(1, keepdim=True)  # (B, 1) each
+        place = torch.arange(1, mask.size(1) + 1, device=mask.device)[None]  # (1, S)
+        counts = torch.broadcast_tensors(step, place.to(step.dtype), length.to(step.dtype))  # (B, S) each
+        term: Tensor = self.W(torch.stack(counts, -1).log1p())  # (B, S, A)
+        return term
+
+
+class MarkovTerm(nn.Module):
+    """W^m ξ(α_{t-1}; j),  ξ(α; j) = [α_{j-k} … α_{j+k}]                Cohn et al. 2016, 3.2: where to go from there"""
+
+    def __init__(self, key_size: int, width: int):
+        super().__init__()
+        self.neighbours = Neighbours(key_size, width)
+
+    def forward(self, trace: Trace, mask: Tensor) -> Tensor:
+        term: Tensor = self.neighbours(trace.previous * mask)  # (B, S, A)
+        return term
+
+
+class FertilityTerm(nn.Module):
+    """W^f ξ(Σ_{t'<t} α_t'; j)           Cohn et al. 2016, 3.3, local fertility: how much of a place has been written"""
+
+    def __init__(self, key_size: int, width: int):
+        super().__init__()
+        self.neighbours = Neighbours(key_size, width)
+
+    def forward(self, trace: Trace, mask: Tensor) -> Tensor:
+        term: Tensor = self.neighbours(trace.total * mask)  # (B, S, A)
+        return term
+
+
 class Surroundings(nn.Module):
     """W (F * a): at each place, the weights a of the places around it, through a few filters, as a key."""
 
     def __init__(self, key_size: int, width: int):
         super().__init__()
-        if width < 1 or width % 2 == 0:
-            raise UsageError(f"a term looks at {width} places; it needs an odd number, so that one is in the middle")
+        _check_width(width)
         self.filters = nn.Conv1d(1, FILTERS, width, padding=width // 2, bias=False)
         self.project = nn.Linear(FILTERS, key_size, bias=False)
 
@@ -55,4 +99,31 @@ class Surroundings(nn.Module):
         return keys
 
 
-TERMS: dict[str, Callable[[int, int], nn.Module]] = {"location": LocationTerm, "coverage": CoverageTerm}
+class Neighbours(nn.Module):
+    """W ξ(a; j): at each place, the weights a of the 2k + 1 places around it (0 outside), straight as a key."""
+
+    def __init__(self, key_size: int, width: int):
+        super().__init__()
+        _check_width(width)
+        self.project = Repeated(width, key_size, bias=False)
+
+    def forward(self, weights: Tensor) -> Tensor:
+        places, width = weights.size(1), self.project.in_features
+        wide = pad(weights, (width // 2, width // 2))  # (B, S + 2k)
+        window = torch.stack([wide[:, first : first + places] for first in range(width)], -1)  # (B, S, 2k + 1)
+        keys: Tensor = self.project(window)  # (B, S, A)
+        return keys
+
+
+def _check_width(width: int) -> None:
+    if width < 1 or width % 2 == 0:
+        raise UsageError(f"a term looks at {width} places; it needs an odd number, so that one is in the middle")
+
+
+TERMS: dict[str, Callable[[int, int], nn.Module]] = {
+    "location": LocationTerm,
+    "coverage": CoverageTerm,
+    "position": PositionTerm,
+    "markov": MarkovTerm,
+    "fertility": FertilityTerm,
+}

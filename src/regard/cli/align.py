@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from regard.analysis.aer import Measures
     from regard.analysis.align import Looked
     from regard.analysis.linking import Linker
-    from regard.analysis.links import Link
+    from regard.data.links import Link
 
 FORMATS = click.Choice(["pharaoh", "talp", "json"])
 SYMMETRIES = click.Choice(["intersect", "union", "grow-diag-final-and"])
@@ -39,7 +39,11 @@ DRAWN = "1-4"
 )
 @click.option("--threshold", type=float, help="Instead: every pair of words with at least this weight.")
 @click.option("--reverse", metavar="RUN2", help="A run trained from target to source, to be agreed with.")
-@click.option("--symmetrize", type=SYMMETRIES, help="How both agree; intersect by default. Needs --reverse.")
+@click.option(
+    "--symmetrize",
+    type=SYMMETRIES,
+    help="How both agree; intersect by default. Needs --reverse, or a RUN trained with model.agreement.",
+)
 @click.option(
     "--level",
     type=click.Choice(["words", "symbols"]),
@@ -73,12 +77,10 @@ def align(
       regard align runs/de-en test.tsv --gold test.gold -o worst.html --draw 3,17
       regard align runs/de-en test.tsv --reverse runs/en-de --symmetrize grow-diag-final-and
     """
-    if symmetrize and not reverse:
-        raise UsageError(f"--symmetrize {symmetrize} needs two directions: add --reverse with a run target → source")
     if measures and not gold:
         raise UsageError("--measures needs links to measure against: add --gold FILE")
     from regard.analysis.align import link, look, measure_shifts, read_pairs
-    from regard.analysis.links import Size, read_links
+    from regard.data.links import Size, read_links
     from regard.loading import load
     from regard.pictures.saving import ending
 
@@ -86,7 +88,12 @@ def align(
         ending(output)  # before hours of work
     linker, symmetry = _linker(method, threshold), symmetrize or "intersect"
     loaded = load(run, device=device)
-    other = load(reverse, device=device) if reverse else None
+    other = load(reverse, device=device) if reverse else loaded.turned() if symmetrize else None
+    if symmetrize and other is None:
+        raise UsageError(
+            f"--symmetrize {symmetrize} needs two directions: add --reverse with a run target → source, or train with "
+            "model.agreement"
+        )
     looked = look(loaded, read_pairs(loaded, pairs), level, other)
     sizes = [Size(len(one.source), len(one.target)) for one in looked]
     wanted = read_links(gold, sizes, gold_format) if gold else None
@@ -128,7 +135,7 @@ def _draw(looked: "list[Looked]", outlined: "list[frozenset[Link]]", places: lis
 
 
 def _line(looked: "Looked", found: "frozenset[Link]", form: str) -> str:
-    from regard.analysis.links import FORMS, Links, Objects
+    from regard.data.links import FORMS, Links, Objects
 
     links = Links.of(found)
     if form != "json":

@@ -15,6 +15,7 @@ from regard.cli.options import DEVICES
 @click.option("--recipe", help="A name that `regard recipes` lists, or a YAML file; the task's own by default.")
 @click.option("--embeddings", metavar="FILE", help="Word vectors for the source: a text file (.gz), or glove.")
 @click.option("--embeddings-target", metavar="FILE", help="The same for the target.")
+@click.option("--alignments", metavar="FILE", help="Word links (0-0 1-2), a line a pair, that attention learns from.")
 @click.option("--epochs", type=int, help="Most passes over the pairs.")
 @click.option("--seed", type=int, help="Everything random follows from it.")
 @click.option("--device", type=DEVICES, default="auto", show_default=True, help="Where to compute.")
@@ -30,6 +31,7 @@ def train(
     recipe: str | None,
     embeddings: str | None,
     embeddings_target: str | None,
+    alignments: str | None,
     epochs: int | None,
     seed: int | None,
     device: str,
@@ -62,6 +64,7 @@ def train(
         resume=resume,
         skip_bad_lines=skip_bad_lines,
         progress=not quiet,
+        alignments=alignments,
     )
     if os.environ.get("RANK", "0") == "0":
         click.echo(f"{run.path}: {_numbers(run.dev_metrics())} on the dev pairs", err=True)

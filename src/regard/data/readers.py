@@ -10,7 +10,7 @@
 """
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -43,6 +43,7 @@ class Columns:
     features: str | int | None = None
     header: bool = False  # there is a header line although the columns are numbers
     where: str | int | None = None
+    needs_where: bool = True  # else a row may lack it, and then nothing is known
 
     def __post_init__(self) -> None:
         if any(isinstance(column, int) and column < 1 for _, column in self):
@@ -68,35 +69,49 @@ class Columns:
     @property
     def width(self) -> int:
         """How many columns a row must have at least."""
-        return max(self._numbers, default=1)
+        needed = [column for role, column in self if role != "where" or self.needs_where]
+        return max([column for column in needed if isinstance(column, int)], default=1)
 
     def numbered(self, header: Row) -> "Columns":
         """The same columns as numbers, looked up in a header line."""
-        numbers = {role: _number(column, header) for role, column in self}
-        return Columns(numbers["source"], numbers["target"], numbers.get("features"), self.header, numbers.get("where"))
+        numbers = {role: _number(column, header) for role, column in self if self._is_in(header, role, column)}
+        return replace(
+            self,
+            source=numbers["source"],
+            target=numbers["target"],
+            features=numbers.get("features"),
+            where=numbers.get("where"),
+        )
+
+    def _is_in(self, header: Row, role: str, column: str | int) -> bool:
+        """Or must be."""
+        optional = role == "where" and not self.needs_where and isinstance(column, str)
+        return not optional or column in [normalise(name) for name in header.cells]
 
 
 class Reading(NamedTuple):
     examples: list[Example]
     skipped: list[str]  # what was wrong with each line left out
+    numbers: Sequence[int] = ()  # which of all rows, those left out counted, each example was; nothing: all of them
 
 
 def read_pairs(path: Paths, columns: Columns, *, lowercase: bool = False, skip_bad_lines: bool = False) -> Reading:
     """The examples of a file in its order. Blank lines do not count; a bad line stops or is skipped."""
     columns = _of_parallel(columns) if len(split_path(path)) == 2 else columns
-    reading = Reading([], [])
+    reading, numbers = Reading([], []), []
     with open_rows(path) as rows:
         columns, rows = _past_header(filter(_filled, rows), columns)
-        for found in _attempts(map(partial(_example, columns=columns, lowercase=lowercase), rows)):
+        for number, found in enumerate(_attempts(map(partial(_example, columns=columns, lowercase=lowercase), rows))):
             if isinstance(found, Example):
                 reading.examples.append(found)
+                numbers.append(number)
             elif skip_bad_lines:
                 reading.skipped.append(str(found))
             else:
                 raise DataError(f"{found} (--skip-bad-lines leaves such lines out)") from found
     if not reading.examples:
         raise _nothing(path, reading.skipped)
-    return reading
+    return reading._replace(numbers=numbers) if reading.skipped else reading
 
 
 def read_sources(path: Paths, columns: Columns | None = None, *, lowercase: bool = False) -> list[Example]:
@@ -177,7 +192,7 @@ def _number(column: str | int, header: Row) -> int:
 
 def _example(row: Row, columns: Columns, lowercase: bool) -> Example:
     read = partial(_text, row, width=columns.width, lowercase=lowercase)
-    texts = {role: read(role, column) for role, column in columns}
+    texts = {role: read(role, column) for role, column in columns if columns.needs_where or _has(row, role, column)}
     for role in ("source", "target"):
         if not texts[role]:
             raise BadLine(f"{row.place}: the {role} is empty")
@@ -207,10 +222,23 @@ def _text(row: Row, role: str, column: str | int, width: int, lowercase: bool) -
         raise BadLine(f"{row.place}: {error}") from error
 
 
+def _has(row: Row, role: str, column: str | int) -> bool:
+    """Whether a row that may lack what is known of its places has it; all else it must have."""
+    if role != "where":
+        return True
+    if isinstance(row.cells, Mapping):
+        return (role if isinstance(column, int) else column) in _values(row.cells)
+    return len(row.cells) >= int(column)
+
+
+def _values(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    nested = row.get("translation")
+    return {**row, **nested} if isinstance(nested, Mapping) else row
+
+
 def _value(place: str, row: Mapping[str, Any], role: str, column: str | int) -> str:
     key = role if isinstance(column, int) else column
-    nested = row.get("translation")
-    values = {**row, **nested} if isinstance(nested, Mapping) else row
+    values = _values(row)
     if key not in values:
         raise BadLine(f"{place}: there is no key {key!r}, only {', '.join(values) or 'none at all'}")
     if role in ("target", "where") and isinstance(values[key], int):  # a class, the character where an answer begins

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from regard.data.encoding import Encoding
+from regard.data.links import symbol_links
 from regard.data.readers import Example
 from regard.data.text import SEGMENTERS, Segmenter, build_segmenter, normalise
 from regard.data.vocabulary import BEGIN, END, Vocabulary
+from regard.data.words import natural_level, words
 from regard.errors import DataError
 from regard.recipe import Side
 
@@ -89,8 +91,23 @@ class Codec:
         return self.target.segmenter.split(normalise(text, self.lowercase))
 
     def encode(self, example: Example) -> Encoding:
-        target = self.target.vocabulary.encode(self.target_symbols(example.target))
-        return Encoding(self.source.vocabulary.encode(self.source_symbols(example)), [BEGIN, *target, END])
+        source, target = self.source_symbols(example), self.target_symbols(example.target)
+        links = self._links(example, source, target) if example.where else ()
+        numbers = self.target.vocabulary.encode(target)
+        return Encoding(self.source.vocabulary.encode(source), [BEGIN, *numbers, END], links)
+
+    def _links(self, example: Example, source: list[str], target: list[str]) -> tuple[tuple[int, int], ...]:
+        """The example's links of words as links of symbols; words are counted as `regard align` does."""
+        level, features = natural_level(self.source, self.target), len(feature_symbols(example.features))
+        read = words(self.source, source, level, features if self.features else 0)
+        try:
+            return symbol_links(example.where, read, words(self.target, target, level))
+        except ValueError as error:
+            raise DataError(f"the links of {example.place}: {error}") from error
+
+    def turned(self) -> "Codec":
+        """For a model that reads targets and writes sources."""
+        return Codec(self.target, self.source, False, self.lowercase)
 
     def to_json(self) -> dict[str, Any]:
         sides = {"source": self.source.to_json(), "target": self.target.to_json()}

@@ -10,10 +10,12 @@ from regard.attention.soft import Attention, FixedContext, NoContext
 from regard.attention.softmax import NORMALISERS
 from regard.attention.window import LocalWindow
 from regard.cells import CELLS
+from regard.decoders.fertility import Fertility
 from regard.decoders.monotonic import MonotonicDecoder
 from regard.decoders.output import OUTPUTS
 from regard.decoders.recurrent import RecurrentDecoder
 from regard.decoders.start import STARTS
+from regard.decoders.supervision import Supervision
 from regard.dropout import Dropout
 from regard.encoders.recurrent import Embed, RecurrentEncoder, TextEncoder
 from regard.errors import UsageError
@@ -97,6 +99,19 @@ def _head(query_size: int, value_size: int, options: Model) -> Attention:
     terms = [TERMS[name](score.key_size, options.term_width) for name in options.terms]
     window = LocalWindow(query_size, options.compare, options.window) if options.window else None
     return Attention(score, value_size, NORMALISERS[options.normalise], terms, window)
+
+
+def make_asides(value_size: int, attends: bool, options: Model) -> list[nn.Module]:
+    """Losses on where a decoder looks, which it must do for them."""
+    for name in ("fertility", "agreement", "supervision"):
+        if not attends and getattr(options, name):
+            raise UsageError(f"model.{name} needs weights, but model.attention={options.attention} has none: use soft")
+    made: list[nn.Module] = []
+    if options.fertility:
+        made.append(Fertility(value_size, options.compare, options.fertility))
+    if options.supervision:
+        made.append(Supervision(options.supervision, options.supervision_kind))
+    return made
 
 
 def _tie(output: nn.Linear, words: nn.Embedding, options: Model) -> None:

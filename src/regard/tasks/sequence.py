@@ -5,18 +5,20 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from regard.agreement import Agreement
 from regard.data.batching import Batch, Encoding, collate, pad
 from regard.data.readers import Columns, Example, Reading, read_pairs
 from regard.data.vocabulary import BEGIN, END
 from regard.decoders.ctc import CTC, FRAMES
 from regard.decoders.recurrent import Step as DecoderStep
+from regard.errors import UsageError
 from regard.fast.attend import OutOfReach
 from regard.losses import Loss, Wanted
 from regard.model import EncoderDecoder, initialise
 from regard.prediction import Prediction
-from regard.recipe import Recipe
+from regard.recipe import Model, Recipe
 from regard.search.beam import beam
 from regard.search.constraints import Limits
 from regard.search.ensemble import ensemble
@@ -27,7 +29,7 @@ from regard.search.sample import sample
 from regard.search.step import Step, StepOutput
 from regard.search.tree import pick
 from regard.tasks.codec import Codec
-from regard.tasks.parts import make_decoder, make_encoder
+from regard.tasks.parts import make_asides, make_decoder, make_encoder
 from regard.tasks.request import FORBIDDEN, Read, longest_answers, write_prediction, write_read
 from regard.tasks.request import Request as Request
 from regard.tasks.reranking import Frames, rerank
@@ -38,24 +40,38 @@ SECTIONS = ("data", "source", "target", "model", "training", "search")
 
 def read(path: str | Sequence[str], recipe: Recipe, skip_bad_lines: bool = False) -> Reading:
     data = recipe.data
-    columns = Columns(data.source_column, data.target_column, data.features_column, where=data.where_column)
+    columns = Columns(data.source_column, data.target_column, data.features_column, False, data.where_column, False)
     return read_pairs(path, columns, lowercase=data.lowercase, skip_bad_lines=skip_bad_lines)
 
 
 def codec(examples: Sequence[Example], recipe: Recipe) -> Codec:
     features = recipe.data.features_column is not None
+    if any(example.where for example in examples) != (recipe.model.supervision > 0):
+        raise UsageError(
+            "links and model.supervision need each other: give links by --alignments FILE or data.where_column, and "
+            "their weight by --recipe supervised or --set model.supervision=1"
+        )
     return Codec.learn(examples, recipe.source, recipe.target, features, recipe.data.lowercase)
 
 
 def build(codec: Codec, recipe: Recipe) -> EncoderDecoder:
     """The model: each part is made in `parts` and handed in."""
-    options, symbols = recipe.model, len(codec.target.vocabulary)
+    options, asides = recipe.model, []
+    if options.agreement is not None:
+        if codec.features:
+            raise UsageError("model.agreement writes sources back from targets, which features cannot be: leave it out")
+        asides.append(Agreement(_one_way(codec.turned(), options), options.agreement))
+    model = _one_way(codec, options, asides)
+    initialise(model)
+    return model
+
+
+def _one_way(codec: Codec, options: Model, asides: Sequence[nn.Module] = ()) -> EncoderDecoder:
+    symbols = len(codec.target.vocabulary)
     encoder = make_encoder(len(codec.source.vocabulary), options)
     decoder = make_decoder(symbols, encoder.size, options)
     ctc = CTC(encoder.size, symbols, options.ctc) if options.ctc else None
-    model = EncoderDecoder(encoder, decoder, ctc)
-    initialise(model)
-    return model
+    return EncoderDecoder(encoder, decoder, ctc, [*make_asides(encoder.size, decoder.attends, options), *asides])
 
 
 def encode(codec: Codec, examples: Sequence[Example]) -> list[Encoding]:
@@ -69,7 +85,8 @@ def batch(encodings: Sequence[Encoding], numbers: list[int]) -> Batch:
 def loss(model: EncoderDecoder, batch: Batch, smoothing: float = 0.0, own: float = 0.0) -> Loss:
     """−Σ_t log p(y_t | y_<t, x): y_0 … y_{T-1} are read, y_1 … y_T predicted."""
     tokens = batch.target.data
-    told: Loss = model(batch.source, tokens[:, :-1], own, Wanted(tokens[:, 1:], smoothing, batch.links))
+    wanted = Wanted(tokens[:, 1:], smoothing, batch.links, batch.source)
+    told: Loss = model(batch.source, tokens[:, :-1], own, wanted)
     return told
 
 

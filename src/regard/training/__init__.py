@@ -29,11 +29,13 @@ def train(
     resume: bool = False,
     skip_bad_lines: bool = False,
     progress: bool = True,
+    alignments: str | Path | None = None,
 ) -> Run:
     """Train on pairs and keep the best weights in the folder `out`.
 
-    `set` changes options of the recipe: {"model.hidden": 256} or ["model.hidden=256"]. `embeddings` are word
-    vectors to begin with (docs/vectors.md). Under torchrun every process calls this with the same arguments.
+    `set` changes options of the recipe: {"model.hidden": 256} or ["model.hidden=256"]. `embeddings` are word vectors
+    to begin with (docs/vectors.md); `alignments` is a file of word links, a line a pair, that attention learns from.
+    Under torchrun every process calls this with the same arguments.
     """
     overrides = dict(set) if isinstance(set, Mapping) else parse_overrides(set)
     overrides |= {"training.epochs": epochs} if epochs is not None else {}
@@ -41,7 +43,7 @@ def train(
     overrides |= {"data.embeddings": str(embeddings)} if embeddings is not None else {}
     overrides |= {"data.embeddings_target": str(embeddings_target)} if embeddings_target is not None else {}
     folder = Folder(out)
-    job = prepare(_path(pairs), task, folder, _path(dev), recipe, overrides, resume, skip_bad_lines)
+    job = prepare(_path(pairs), task, folder, _path(dev), recipe, overrides, resume, skip_bad_lines, _path(alignments))
     engine = Engine(device, job.recipe.training.strategy)
     keep_freed_memory()
     try:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from regard.data.links import join_links
 from regard.data.readers import Example
 from regard.data.splitting import split_by_source
 from regard.errors import DataError, UsageError
@@ -49,6 +50,7 @@ def prepare(
     overrides: Mapping[str, Any],
     resume: bool,
     skip_bad_lines: bool,
+    alignments: str | None = None,
 ) -> Job:
     module = get_task(task)
     draft = load_draft(recipe or task, task)
@@ -56,12 +58,14 @@ def prepare(
     if early.task != task:
         raise UsageError(f"task={early.task} was set, but --task is {task}")
     _check_folder(folder, resume)
-    train_part, dev_part = _read(module, pairs, dev, early, skip_bad_lines)
+    train_part, dev_part = _read(module, pairs, dev, early, skip_bad_lines, alignments)
     resolved = _resolve(draft, folder, len(train_part), overrides, resume)
     codec = module.codec(train_part, resolved)
     _check_parts(module, codec, resolved)
     train_part, encodings = _fitting(module.encode(codec, train_part), train_part, resolved, "training")
     dev_part, dev_encodings = _fitting(module.encode(codec, dev_part), dev_part, resolved, "dev")
+    if alignments and not any(getattr(one, "links", ()) for one in encodings):
+        raise UsageError(f"--alignments {alignments}: the task {task} has no use for links, or no pair has any")
     everything = repr((codec.to_json(), encodings, dev_encodings))
     fingerprint = hashlib.blake2b(everything.encode(), digest_size=16).hexdigest()
     return Job(module, resolved, codec, train_part, dev_part, encodings, dev_encodings, fingerprint)
@@ -89,14 +93,20 @@ def _read(
     dev: str | Sequence[str] | None,
     recipe: Recipe,
     skip_bad_lines: bool,
+    alignments: str | None,
 ) -> tuple[list[Example], list[Example]]:
+    if alignments and recipe.data.where_column is not None:
+        raise UsageError(
+            f"--alignments {alignments} came, but data.where_column names links too: leave one of them out"
+        )
     reading = module.read(pairs, recipe, skip_bad_lines)
     _report(reading.skipped)
+    examples = join_links(reading, alignments) if alignments else reading.examples
     if dev is None:
-        return split_by_source(reading.examples, recipe.data.dev_share, seed=0)  # runs of all seeds share one split
+        return split_by_source(examples, recipe.data.dev_share, seed=0)  # runs of all seeds share one split
     dev_reading = module.read(dev, recipe, skip_bad_lines)
     _report(dev_reading.skipped)
-    return reading.examples, dev_reading.examples
+    return examples, dev_reading.examples
 
 
 def _report(skipped: Sequence[str]) -> None:

@@ -6,15 +6,19 @@
 | talp    | `1-3`, `1S3`   | `1P3`          | 1                 |
 | json    | `{"links": [[0, 2]]}` | `{"possible": [[0, 2]]}` | 0       |
 
-The number of the source word always stands first. An empty line is a pair without links.
+The number of the source word always stands first. An empty line is a pair without links. Beside an example links are
+kept in the first form.
 """
 
 import json
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from regard.data.readers import Example, Reading
+from regard.data.words import Word
 from regard.errors import DataError, UsageError
 
 
@@ -117,21 +121,45 @@ class Size(NamedTuple):
 
 def read_links(path: str | Path, sizes: Sequence[Size], form: str | None = None) -> list[Links]:
     """The links of each pair, in the order of the pairs; the form is told by the file's ending unless it is given."""
+    found = _read(path, len(sizes), form)
+    for number, (links, size) in enumerate(zip(found, sizes, strict=True), 1):
+        try:
+            _check(links, size)
+        except ValueError as error:
+            raise DataError(f"{path}, line {number}: {error}") from error
+    return found
+
+
+def join_links(reading: Reading, path: str | Path) -> list[Example]:
+    """The examples that were read, each with its links; the file has a line for every row, those left out too."""
+    numbers = reading.numbers or range(len(reading.examples))
+    found = _read(path, len(reading.examples) + len(reading.skipped))
+    texts = [FORMS["pharaoh"].write(found[number]) for number in numbers]
+    return [replace(example, where=text) for example, text in zip(reading.examples, texts, strict=True)]
+
+
+def symbol_links(text: str, source: Sequence[Word], target: Sequence[Word]) -> tuple[tuple[int, int], ...]:
+    """Sure links of words (pharaoh) → (t, j) of all symbols of the one word and all of the other."""
+    links = FORMS["pharaoh"].read(text)
+    _check(links, Size(len(source), len(target)))
+    pairs = [(t, j) for i, k in links.sure for t in target[k].symbols for j in source[i].symbols]
+    return tuple(sorted(pairs))
+
+
+def _read(path: str | Path, pairs: int, form: str | None = None) -> list[Links]:
     form = form or ENDINGS.get(Path(path).suffix.lower(), "pharaoh")
     lines = _lines(path)
-    if len(lines) != len(sizes):
+    if len(lines) != pairs:
         raise DataError(
-            f"{path} has {len(lines):,} lines for {len(sizes):,} pairs; expected a line for each pair, "
+            f"{path} has {len(lines):,} lines for {pairs:,} pairs; expected a line for each pair, "
             "an empty one where nothing is linked"
         )
     found = []
-    for number, (line, size) in enumerate(zip(lines, sizes, strict=True), 1):
+    for number, line in enumerate(lines, 1):
         try:
-            links = FORMS[form].read(line)
-            _check(links, size)
+            found.append(FORMS[form].read(line))
         except ValueError as error:
             raise DataError(f"{path}, line {number}, read as {form}: {error}") from error
-        found.append(links)
     if not any(links.possible for links in found):
         raise DataError(f"{path} holds no links at all; expected such as 0-0 1-2 in most lines")
     return found
@@ -143,7 +171,7 @@ def _check(links: Links, size: Size) -> None:
             if place >= count:
                 raise ValueError(
                     f"a link leads to {side} word {place + 1}, but that side has {count}; are the sides swapped, the "
-                    "lines of another file, or the words cut in another way (--level)?"
+                    "lines of another file, or the words cut in another way (of `regard align`, see --level)?"
                 )
 
 

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.analysis.links import FORMS, Link, Links, Size, read_links
+from regard.data.links import FORMS, Link, Links, Size, join_links, read_links, symbol_links
+from regard.data.readers import Example, Reading
+from regard.data.words import Word
 from regard.errors import DataError, UsageError
 
 places = st.tuples(st.integers(0, 99), st.integers(0, 99))
@@ -97,3 +99,20 @@ def test_other_files_than_one_line_a_pair(tmp_path: Path) -> None:
     (tmp_path / "latin").write_bytes(b"0-0 \xff")
     with pytest.raises(DataError, match=r"not UTF-8 \(byte 5\)"):
         read_links(tmp_path / "latin", [Size(1, 1)])
+
+
+def test_links_join_the_rows_they_were_made_for(tmp_path: Path) -> None:
+    file = tmp_path / "links.talp"
+    file.write_text("1-1\n2-1 1P1\n\n1S2\n")
+    examples = [Example("a", "b"), Example("c", "d"), Example("e", "f")]
+    found = join_links(Reading(examples, ["row 2 was bad"], [0, 2, 3]), file)
+    assert [one.where for one in found] == ["0-0", "", "0-1"]
+    with pytest.raises(DataError, match="4 lines for 3 pairs"):
+        join_links(Reading(examples, []), file)
+
+
+def test_links_of_words_are_links_of_all_their_symbols() -> None:
+    source, target = [Word("ab", range(2)), Word("c", range(2, 3))], [Word("x", range(1)), Word("yz", range(1, 3))]
+    assert symbol_links("1-0 0-1 0?0", source, target) == ((0, 2), (1, 0), (1, 1), (2, 0), (2, 1))
+    with pytest.raises(ValueError, match="source word 3, but that side has 2"):
+        symbol_links("2-0", source, target)
