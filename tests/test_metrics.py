@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.errors import DataError
-from regard.metrics import Scored, accuracy, bleu, chrf, macro_f1, symbol_error, ter, wer, word_error_rate
+from regard.metrics import Scored, accuracy, bleu, chrf, macro_f1, rouge, symbol_error, ter, wer, word_error_rate
 
 OUTPUTS = ["The cat sat on the mat.", "A dog runs fast!", "It's raining again, they say."]
 FIRST = ["The cat is sitting on the mat.", "The dog runs very fast!", "It is raining again, they say."]
@@ -125,3 +125,28 @@ def test_macro_f1_counts_rare_classes_as_much_as_frequent_ones() -> None:
 
 def test_of_several_classes_that_would_be_right_the_one_given_counts() -> None:
     assert macro_f1(["b", "c"], [["a", "b"], ["a", "b"]]) == pytest.approx(100 * 1 / 3)  # b right, c given, a wanted
+
+
+def test_rouge_by_hand() -> None:
+    # 3 of 6 and of 7 words: 2 · 3 / 13; pairs: "the cat" of 5 and 6; longest common subsequence: the cat the
+    found = rouge(["The cat saw the big dog."], [["the cat was found under the bed"]])
+    assert found == pytest.approx((600 / 13, 200 / 11, 600 / 13))
+    # police killed the gunman: Lin 2004, 3.1; with F1, of 4 words each: 3 and 2 in order, one pair each
+    lin = [["police killed the gunman"]]
+    assert rouge(["police kill the gunman"], lin) == pytest.approx((75, 100 / 3, 75))
+    assert rouge(["the gunman kill police"], lin) == pytest.approx((75, 100 / 3, 50))
+
+
+def test_rouge_takes_the_best_reference_and_the_mean_of_outputs() -> None:
+    assert rouge(["a b", "c"], [["x", "a b"], ["d"]]) == pytest.approx((50, 50, 50))
+    assert rouge(["a b c"], [["a c", "b a c d"]]).rougeL == pytest.approx(80)
+
+
+def test_rouge_counts_a_word_as_often_as_both_have_it() -> None:
+    assert rouge(["the the the"], [["the cat"]]).rouge1 == pytest.approx(40)
+
+
+def test_rouge_survives_emptiness_and_knows_all_scripts() -> None:
+    assert rouge([""], [["a"]]) == (0, 0, 0)
+    assert rouge(["."], [["!"]]) == (0, 0, 0)
+    assert rouge(["Größe – नमस्ते_x"], [["größe, नमस्ते x"]]).rouge1 == 100

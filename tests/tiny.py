@@ -75,8 +75,8 @@ def unroll(decoder: Any, tokens: Tensor, state: Any, memory: Any) -> Decoded:
 
 
 def tensors(tree: Any) -> list[Tensor]:
-    """The leaves of nested tuples."""
-    return [tree] if isinstance(tree, Tensor) else [leaf for branch in tree for leaf in tensors(branch)]
+    """The leaves of nested tuples, where some may be None."""
+    return [tree] if isinstance(tree, Tensor) else [leaf for branch in tree or () for leaf in tensors(branch)]
 
 
 def arrays(module: nn.Module) -> Iterator[NDArray[np.float64]]:

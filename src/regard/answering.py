@@ -143,9 +143,10 @@ class Answerer(ABC):
         start = self.request(prefix=prefix).prefix
         example = self.example(source, "the source")
         self._lengths([example])
-        following = self.reread([example], [self.codec.target_symbols(start)])[0].following  # (N,)
+        read = self.reread([example], [self.codec.target_symbols(start)])[0]
+        following = read.following  # (N,)
         order = [int(number) for number in (-following).argsort(kind="stable") if number not in FORBIDDEN]
-        symbols = self.codec.target.vocabulary.symbols
+        symbols = [*self.codec.target.vocabulary.symbols, *read.beyond]
         return [
             Choice("" if number == END else symbols[number], math.exp(following[number])) for number in order[:count]
         ]

@@ -7,16 +7,18 @@
 | macro_f1        | macro_f1                            | whole outputs, class by class                 |
 | –               | word_error_rate                     | words of running text                         |
 | bleu, chrf, ter | bleu, chrf, ter                     | finished text, never subwords or split words  |
+| rouge1/2/L      | rouge                               | words of finished text, case and marks apart  |
 
 Every output may have several references, and not all equally many; `references[i]` belong to `outputs[i]`.
 """
 
+import re
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from typing import NamedTuple
 
-from rapidfuzz.distance import Levenshtein
+from rapidfuzz.distance import LCSseq, Levenshtein
 from sacrebleu.metrics.base import Metric
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
@@ -105,6 +107,48 @@ def chrf(outputs: Sequence[str], references: Sequence[Sequence[str]], lowercase:
 def ter(outputs: Sequence[str], references: Sequence[Sequence[str]], lowercase: bool = False) -> Scored:
     """Snover et al. 2006: edits and shifts per reference word; lower is better."""
     return _score(TER(case_sensitive=not lowercase), outputs, references)
+
+
+class Rouge(NamedTuple):
+    """F1 of single words, of pairs of neighbours, and of the longest common subsequence, in percent."""
+
+    rouge1: float
+    rouge2: float
+    rougeL: float  # as everybody writes it
+
+
+def rouge(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Rouge:
+    """Lin 2004, F1 for each output (of several references, the best) and their mean over the outputs; words are runs of
+    letters and digits, lower-cased, and are not stemmed."""
+    _check(outputs, references)
+    texts = [[_rouge_words(one) for one in several] for several in references]
+    words = [_rouge_words(output) for output in outputs]
+    found = [
+        [max(kind(output, one) for one in several) for kind in (_rouge_1, _rouge_2, _rouge_l)]
+        for output, several in zip(words, texts, strict=True)
+    ]
+    return Rouge(*(100 * sum(column) / len(found) for column in zip(*found, strict=True)))
+
+
+def _rouge_words(text: str) -> list[str]:
+    return re.findall(r"[^\W_]+", text.lower())
+
+
+def _rouge_1(output: Sequence[str], reference: Sequence[str]) -> float:
+    return _f1((Counter(output) & Counter(reference)).total(), len(output), len(reference))
+
+
+def _rouge_2(output: Sequence[str], reference: Sequence[str]) -> float:
+    pairs = [Counter(pairwise(words)) for words in (output, reference)]
+    return _f1((pairs[0] & pairs[1]).total(), pairs[0].total(), pairs[1].total())
+
+
+def _rouge_l(output: Sequence[str], reference: Sequence[str]) -> float:
+    return _f1(LCSseq.similarity(output, reference), len(output), len(reference))
+
+
+def _f1(common: int, written: int, wanted: int) -> float:
+    return 2 * common / max(written + wanted, 1)  # the harmonic mean of common / written and common / wanted
 
 
 def _score(metric: Metric, outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Scored:

@@ -11,6 +11,7 @@ from torch.overrides import TorchFunctionMode
 from regard.attention.memory import Encoded
 from regard.cells import BaseCell, LSTMCell
 from regard.data.batching import Padded
+from regard.decoders.copying import CopyingDecoder
 from regard.decoders.ctc import CTC
 from regard.decoders.recurrent import Decoded, Decoder, RecurrentDecoder, Step
 from regard.fast.switch import allowed
@@ -74,11 +75,25 @@ class EncoderDecoder(nn.Module):
         return Told(loss, weights)
 
     def _loss(self, tokens: Tensor, encoded: Encoded, own: float, wanted: Wanted, looked: bool) -> Told:
+        if isinstance(self.decoder, CopyingDecoder):
+            read = tokens if own == 0 else self._mingle(tokens, encoded, own)
+            return Told(*self.decoder.loss(read, encoded, wanted))
         if own == 0 and isinstance(self.decoder, RecurrentDecoder) and allowed(encoded.values):
             readouts, weights = self.decoder.readouts(tokens, encoded, looked)
             return Told(readout_cross_entropy(readouts, self.decoder.output.O, wanted), weights)
         decoded = self._decode(tokens, encoded, own)
         return Told(cross_entropy(decoded.logits, wanted.targets, wanted.smoothing), decoded.weights)
+
+    @torch.no_grad()
+    def _mingle(self, tokens: Tensor, encoded: Encoded, own: float) -> Tensor:
+        """What `_sampled` reads, as tokens (B, T), for a loss that reads all of them at once."""
+        state, memory = self.decoder.start(encoded)
+        read = [tokens[:, 0]]
+        for true in tokens[:, 1:].unbind(1):
+            step = self.decoder.step(read[-1], state, memory)
+            mine, state = torch.rand(true.shape, device=true.device) < own, step.state  # (B,)
+            read.append(torch.where(mine, step.logits.argmax(-1), true))
+        return torch.stack(read, 1)
 
     def _decode(self, tokens: Tensor, encoded: Encoded, own: float) -> Decoded:
         return self.decoder(tokens, encoded) if own == 0 else self._sampled(tokens, encoded, own)

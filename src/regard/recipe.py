@@ -76,9 +76,10 @@ class Side(_Section):
 class Model(_Section):
     """The parts and their sizes."""
 
-    attention: Literal["soft", "monotonic", "fixed", "none"] = option(
+    attention: Literal["soft", "monotonic", "fixed", "none", "abs"] = option(
         "soft",
-        "soft; monotonic (exact, hard); fixed (the source's summary at every step); none (summary starts s_0 only)",
+        "soft; monotonic (exact, hard); fixed (the source's summary at every step); none (summary starts s_0 only); "
+        "abs (no recurrence: Rush et al. 2015)",
     )
     score: Literal["dot", "scaled", "projected", "bilinear", "additive", "mlp"] = option(
         "additive", "how well a query fits a key"
@@ -86,7 +87,7 @@ class Model(_Section):
     normalise: Literal["softmax", "sparsemax", "entmax15"] = option("softmax", "energies → weights")
     terms: Terms = option((), "what an energy also sees of past weights, or of places (position)")
     term_width: Size = option(5, "places a term sees at once, odd")
-    window: Reach = option(0, "reach of Luong's local-p window on either side; 0 is no window")
+    window: Reach = option(0, "reach of Luong's local-p window on either side, or of abs's mean; 0 is no window")
     heads: Few = option(1, "attention heads")
     compare: Size = option(256, "size in which queries and keys are compared")
     jump: Reach = option(8, "longest jump with a bias of its own, in monotonic attention")
@@ -117,6 +118,10 @@ class Model(_Section):
     supervision_kind: Literal["cross-entropy", "squared"] = option(
         "cross-entropy", "how attention is held against given links"
     )
+    copy: Literal["none", "gate", "sentinel"] = option(
+        "none", "source symbols may be copied: by a gate (See et al. 2017) or a sentinel place (Merity et al. 2016)"
+    )
+    order: Few = option(5, "last symbols that an abs decoder sees (C)")
 
 
 @dataclass(frozen=True)
@@ -241,15 +246,36 @@ def build(options: Mapping[str, Any], name: str) -> Recipe:
     return recipe
 
 
+IGNORED = {
+    "monotonic": ("heads", "terms", "window", "normalise", "query", "input_feeding", "residual"),
+    "abs": ("heads", "terms", "query", "input_feeding", "residual", "tie", "variational", "ctc"),
+}
+
+
 def _refuse_ignored(model: Model, name: str) -> None:
-    """Monotonic attention has no use for these; better an error than an option that does nothing."""
+    """Monotonic attention and abs have no use for these; better an error than an option that does nothing."""
     plain = Model()
-    for one in ("heads", "terms", "window", "normalise", "query", "input_feeding", "residual"):
-        if model.attention == "monotonic" and getattr(model, one) != getattr(plain, one):
+    for one in IGNORED.get(model.attention, ()):
+        if getattr(model, one) != getattr(plain, one):
             raise UsageError(
-                f"{name}: model.{one} does nothing with model.attention=monotonic: leave it at {getattr(plain, one)!r} "
-                "or use --recipe monotonic"
+                f"{name}: model.{one} does nothing with model.attention={model.attention}: leave it at "
+                f"{getattr(plain, one)!r} or use --recipe {model.attention}"
             )
+    if model.copy != "none":
+        _refuse_copying(model, name)
+
+
+def _refuse_copying(model: Model, name: str) -> None:
+    """What is copied is what soft attention looks at; a sentinel stands among the energies of one softmax."""
+    if model.attention != "soft" or model.ctc > 0:
+        raise UsageError(
+            f"{name}: model.copy={model.copy} came with model.attention={model.attention} and model.ctc={model.ctc}; "
+            "copying needs soft attention and no CTC, which cannot spell what is copied: set model.ctc=0"
+        )
+    plain = Model()
+    odd = [one for one in ("heads", "terms", "window", "normalise") if getattr(model, one) != getattr(plain, one)]
+    if model.copy == "sentinel" and odd:
+        raise UsageError(f"{name}: model.copy=sentinel has no place beside model.{odd[0]}: use model.copy=gate")
 
 
 @cache

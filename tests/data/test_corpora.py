@@ -1,5 +1,6 @@
 """Corpora from packages, on tiny packages made here; the real ones need not be installed."""
 
+import gzip
 import json
 import lzma
 import struct
@@ -15,6 +16,7 @@ from regard.data.corpora.bible import ENGLISH, GREEK, LINKS
 from regard.data.corpora.cmudict import DICTIONARY
 from regard.data.corpora.lemmas import FOLDER, dictionary
 from regard.data.corpora.names import CITIES, catalogue, written_in
+from regard.data.corpora.operations import Gist, plain, siblings, split_gist
 from regard.data.corpora.package import sum_of_sums
 from regard.data.corpora.split import Row, place, split
 from regard.data.demo import demo_files
@@ -385,3 +387,52 @@ def test_demo_data_is_small_disjoint_and_phonemic() -> None:
     assert all(set(word) <= set("abcdefghijklmnopqrstuvwxyz'") for each in words for word in each)
     assert len({phone for rows in parts for _, phones in rows for phone in phones.split()}) == 39
     assert all(len(rows) == len({tuple(row) for row in rows}) for rows in parts)
+
+
+# -- web services ----------------------------------------------------------------------------------------------
+
+
+def service(**descriptions: str) -> bytes:
+    operations = {name: {"documentation": text} for name, text in descriptions.items()}
+    return gzip.compress(json.dumps({"operations": operations}).encode(), mtime=0)
+
+
+REST = "It takes a few minutes until {0} is ready, and what {0} held before is lost forever."
+
+
+def test_descriptions_become_their_first_sentence(shelf: Shelf, tmp_path: Path) -> None:
+    names = [f"Make{number}" for number in range(60)]
+    files = {
+        f"botocore/data/s{name.lower()}/2024-01-01/service-2.json.gz": service(
+            **{name: f"<p>Makes a new {name} at once.</p><note><p>Costly.</p></note><p>{REST.format(name)}</p>"}
+        )
+        for name in names
+    }
+    old = {"botocore/data/smake1/2019-01-01/service-2.json.gz": service(Old="Makes an old one. " + REST)}
+    again = {"botocore/data/zz/2024-01-01/service-2.json.gz": service(Twin=f"Makes a new Make7 at once. {REST}")}
+    shelf.put("botocore", files | old | again)
+    parts = read(write_corpus("botocore", tmp_path / "out", dev=0.2, test=0.2))
+    every = sorted(tuple(row) for part in PARTS for row in parts[part])
+    assert every == sorted((REST.format(name), f"Makes a new {name} at once.") for name in names)
+
+
+def test_markup_and_notes_are_left_out() -> None:
+    text = "<p>Stops <code>it</code> &amp; waits<important>\n<p>Really.</p></important>.</p><ul><li>One</li></ul>"
+    assert plain(text) == "Stops it & waits. One"
+
+
+def test_gist_and_rest_have_bounded_lengths() -> None:
+    rest = " ".join(["Word"] * 10)
+    assert split_gist(f"Stops one, e.g. Alpha. {rest}") == Gist("Stops one, e.g. Alpha.", rest)
+    assert split_gist(f"Stops one. {rest[5:]}") is None  # nine words are too few, and two before them
+    assert split_gist(f"Stops it now. {rest} {' '.join(['Word'] * 91)}") is None
+    assert split_gist("Stops it now.") is None
+
+
+def test_services_made_after_one_another_are_one_family() -> None:
+    many = {f"Do{number}": "" for number in range(12)}
+    half = dict(list(many.items())[:8])
+    few = dict(list(many.items())[:7])
+    other = {f"Other{number}": "" for number in range(30)}
+    found = siblings({"a": many, "b": other, "c": half, "d": few, "e": {**other, **half}})
+    assert found == {"a": "a", "b": "a", "c": "a", "d": "d", "e": "a"}  # e brings a and b together; d shares 7 only

@@ -11,6 +11,7 @@ from regard.cells import CELLS
 from regard.data.vocabulary import BEGIN, END
 from regard.decoders.output import OUTPUTS
 from regard.model import EncoderDecoder
+from regard.search.tree import pick
 from tests.tiny import N, model, padded, softmax, unroll
 
 SOURCE = padded([4, 5, 6, 7], [9, 8], [7])
@@ -72,7 +73,7 @@ def test_all_strings_of_a_length_sum_to_one() -> None:
     made = make()
     strings = torch.tensor([[BEGIN, *string] for string in itertools.product(range(N), repeat=3)])  # (N³, 4)
     encoded = made.encode(padded([4, 5, 6]))
-    many = type(encoded)(*(part.expand(len(strings), *part.shape[1:]) for part in encoded))
+    many = pick(encoded, torch.zeros(len(strings), dtype=torch.long))
     log_probs = made.decoder(strings[:, :3], many).logits.gather(2, strings[:, 1:, None])
     assert log_probs.sum((1, 2)).exp().sum().item() == pytest.approx(1, abs=1e-10)
 

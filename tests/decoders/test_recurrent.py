@@ -14,7 +14,7 @@ from regard.data.vocabulary import BEGIN
 from regard.decoders.output import OUTPUTS
 from regard.decoders.recurrent import Decoded
 from regard.model import EncoderDecoder
-from tests.tiny import ATTENTIONS, N, arrays, model, padded, sigmoid, softmax, unroll
+from tests.tiny import ATTENTIONS, N, arrays, model, padded, sigmoid, softmax, tensors, unroll
 
 SOURCE = padded([4, 5, 6, 7, 8], [9, 8], [7])
 TOKENS = torch.tensor([[BEGIN, 4, 5, 6], [BEGIN, 8, 8, 0], [BEGIN, 5, 7, 4]])
@@ -117,9 +117,9 @@ def test_past_weights_reach_the_next_step(attention: str) -> None:
 def test_nothing_given_is_changed(attention: str) -> None:
     made = model(**ATTENTIONS[attention], input_feeding=True)
     encoded = encode(made)
-    kept = [part.clone() for part in encoded]
+    kept = [part.clone() for part in tensors(encoded)]
     made.decoder(TOKENS, encoded)
-    assert all(torch.equal(part, before) for part, before in zip(encoded, kept, strict=True))
+    assert all(torch.equal(part, before) for part, before in zip(tensors(encoded), kept, strict=True))
 
 
 @every_attention

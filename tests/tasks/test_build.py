@@ -43,3 +43,20 @@ def test_samples_are_scored_by_the_length_penalty_and_come_best_first() -> None:
         for one in prediction.nbest:
             length = len(one.output_tokens) + one.finished
             assert one.score == pytest.approx(one.log_probability / max(length, 1) ** 0.5, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"copy": "gate", "attention": "monotonic"}, "copying needs soft attention"),
+        ({"copy": "gate", "attention": "none"}, "copying needs soft attention"),
+        ({"copy": "gate", "ctc": 0.3}, "set model.ctc=0"),
+        ({"copy": "sentinel", "heads": 2}, "no place beside model.heads"),
+        ({"copy": "sentinel", "normalise": "sparsemax"}, "no place beside model.normalise"),
+        ({"attention": "abs", "tie": True}, "model.tie does nothing with model.attention=abs"),
+        ({"attention": "abs", "input_feeding": True}, "--recipe abs"),
+    ],
+)
+def test_copying_and_abs_refuse_what_they_cannot_do(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        build({f"model.{name}": value for name, value in options.items()}, "here")

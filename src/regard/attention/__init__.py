@@ -1,14 +1,15 @@
 """The mechanism itself.
 
 In reading order: energies to weights (softmax), queries against keys (score), what is read and written
-(memory), what joins the keys (bias), where it may look (window), the attentions (soft, multihead, monotonic), and
-sequences as one vector (pool).
+(memory), what joins the keys (bias), where it may look (window), the attentions (soft, multihead, monotonic), copying
+what they look at (pointer), and sequences as one vector (pool).
 """
 
 from regard.attention.bias import TERMS, CoverageTerm, FertilityTerm, LocationTerm, MarkovTerm, PositionTerm
 from regard.attention.memory import Attended, Encoded, Mechanism, Memory, Trace
 from regard.attention.monotonic import MonotonicTransition, Reweighed, reweigh
 from regard.attention.multihead import MultiHead
+from regard.attention.pointer import mix, sentinel_gate
 from regard.attention.pool import (
     POOLS,
     AttentionPool,
@@ -73,6 +74,8 @@ __all__ = [
     "masked_entmax15",
     "masked_softmax",
     "masked_sparsemax",
+    "mix",
     "redundancy",
     "reweigh",
+    "sentinel_gate",
 ]

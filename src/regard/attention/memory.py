@@ -12,6 +12,7 @@ class Encoded(NamedTuple):
     values: Tensor  # (B, S, V)  h_1 … h_S
     mask: Tensor  # (B, S)     True where there is something to read
     summary: Tensor  # (B, V)     the source as one vector; starts the decoder
+    symbols: Tensor | None = None  # (B, S)  what each place holds, as a target symbol, where it may be copied
 
 
 class Memory(NamedTuple):

@@ -52,13 +52,16 @@ class Vocabulary:
     def __contains__(self, symbol: object) -> bool:
         return symbol in self._numbers
 
-    def encode(self, symbols: Iterable[str]) -> list[int]:
-        return [self._numbers.get(symbol, UNKNOWN) for symbol in symbols]
+    def encode(self, symbols: Iterable[str], beyond: Sequence[str] = ()) -> list[int]:
+        """The k-th of the symbols `beyond` the vocabulary has the number k after its last."""
+        others = {symbol: len(self) + k for k, symbol in enumerate(beyond)}
+        return [self._numbers.get(symbol) or others.get(symbol, UNKNOWN) for symbol in symbols]
 
-    def decode(self, numbers: Iterable[int]) -> list[str]:
+    def decode(self, numbers: Iterable[int], beyond: Sequence[str] = ()) -> list[str]:
         """Specials are left out, but an unknown symbol is shown as �."""
+        every = (*self.symbols, *beyond)
         shown = [number for number in numbers if number not in (PAD, BEGIN, END)]
-        return [REPLACEMENT if number == UNKNOWN else self.symbols[number] for number in shown]
+        return [REPLACEMENT if number == UNKNOWN else every[number] for number in shown]
 
     def unknown(self, symbols: Iterable[str]) -> list[str]:
         """The symbols that have no number, each once, in the order they appear."""

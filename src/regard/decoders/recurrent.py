@@ -79,6 +79,17 @@ class Unrolled(NamedTuple):
     readouts: Tensor | None  # (B, T, R), where the recurrence needed them
 
 
+class Seen(NamedTuple):
+    """What goes into the output of one step (B, ·), or of all steps of given targets (B, T, ·)."""
+
+    query: Tensor  # (…, H)  the state that asked
+    state: Tensor  # (…, H)  s_t
+    context: Tensor  # (…, V)  c_t
+    word: Tensor  # (…, E)  E(y_{t-1})
+    readout: Tensor  # (…, R)
+    weights: Tensor  # (…, S)  α_t
+
+
 class RecurrentDecoder(nn.Module):
     """A query may be taken from the `previous` state, and then the context enters the cell (Bahdanau et al. 2015):
         c_t = attend(s_{t-1}),  s_t = RNN(s_{t-1}, [E(y_{t-1}); c_t]),  p(y_t) = output(s_t, c_t, E(y_{t-1}))
@@ -131,12 +142,18 @@ class RecurrentDecoder(nn.Module):
 
     def step(self, tokens: Tensor, state: State, memory: Any) -> Step:
         """y_{t-1} in, p(y_t) out: search calls this, and it equals one step of `forward`."""
+        seen, state = self.move(tokens, state, memory)
+        return Step(self.output.logits(seen.readout), state, seen.weights)
+
+    def move(self, tokens: Tensor, state: State, memory: Any) -> tuple[Seen, State]:
+        """A step before its output layer."""
         word = self.dropout(self.words(tokens), state.noise.word)  # (B, E)
         recurred = self._recur(self.cells[0].drive(word), word, state, memory)
-        readout = recurred.readout
+        top, readout = self._top(recurred.state.layers), recurred.readout  # (B, H), (B, R)
         if readout is None:
-            readout = self._readout(self._top(recurred.state.layers), recurred.context, word, state.noise)
-        return Step(self.output.logits(readout), recurred.state, recurred.weights)
+            readout = self._readout(top, recurred.context, word, state.noise)
+        query = top if self.context_drive is None else self._top(state.layers)  # (B, H)
+        return Seen(query, top, recurred.context, word, readout, recurred.weights), recurred.state
 
     def forward(self, tokens: Tensor, encoded: Encoded) -> Decoded:
         """y_0 … y_{T-1} in, p(y_1) … p(y_T) out."""
@@ -150,11 +167,23 @@ class RecurrentDecoder(nn.Module):
         """
         state, memory = self.start(encoded)
         words = self.dropout(self.words(tokens), state.noise.word)  # (B, T, E)
+        unrolled = self._unroll(words, state, memory, looked)
+        return cast(Tensor, unrolled.readouts), unrolled.weights
+
+    def see(self, tokens: Tensor, encoded: Encoded) -> Seen:
+        """All steps before the output layer, with everything that was seen on the way."""
+        state, memory = self.start(encoded)
+        words = self.dropout(self.words(tokens), state.noise.word)  # (B, T, E)
+        states, contexts, weights, readouts = self._unroll(words, state, memory, looked=True)
+        before = torch.cat([self._top(state.layers)[:, None], states[:, :-1]], 1)  # (B, T, H)
+        queries = states if self.context_drive is None else before
+        return Seen(queries, states, contexts, words, cast(Tensor, readouts), cast(Tensor, weights))
+
+    def _unroll(self, words: Tensor, state: State, memory: Any, looked: bool) -> Unrolled:
         unrolled = self._at_once(words, state, memory, looked) or self._by_steps(words, state, memory)
-        readouts = unrolled.readouts  # (B, T, R)
-        if readouts is None:
-            readouts = self._readout(unrolled.states, unrolled.contexts, words, state.noise)
-        return readouts, unrolled.weights
+        if unrolled.readouts is not None:
+            return unrolled
+        return unrolled._replace(readouts=self._readout(unrolled.states, unrolled.contexts, words, state.noise))
 
     def _by_steps(self, words: Tensor, state: State, memory: Any) -> Unrolled:
         """The reference: step by step, for every kind of decoder."""

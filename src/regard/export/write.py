@@ -39,6 +39,11 @@ def _check(run: Run, out: Path) -> None:
     run.writer()
     if len(run.models) > 1:
         raise UsageError(f"an ensemble of {len(run.models)} models cannot be exported: export one run")
+    if run.recipe.model.copy != "none":
+        raise UsageError(
+            f"{run.path} copies (model.copy={run.recipe.model.copy}): exported graphs have one vocabulary for all "
+            "sources; train with model.copy=none to export"
+        )
     if out.is_dir():
         raise UsageError(f"{out} is a folder; give --out the name of a file, such as {out / 'run.onnx'}")
     if not out.parent.is_dir():

@@ -9,7 +9,7 @@ from regard.data.encoding import Encoding
 from regard.data.links import symbol_links
 from regard.data.readers import Example
 from regard.data.text import SEGMENTERS, Segmenter, build_segmenter, normalise
-from regard.data.vocabulary import BEGIN, END, Vocabulary
+from regard.data.vocabulary import BEGIN, END, UNKNOWN, Vocabulary
 from regard.data.words import natural_level, words
 from regard.errors import DataError
 from regard.recipe import Side
@@ -62,21 +62,35 @@ class Half:
 
 @dataclass(frozen=True)
 class Codec:
-    """Both sides, and whether sources carry features."""
+    """Both sides, whether sources carry features, and whether what no vocabulary has may be copied.
+
+    Where it may, the k-th distinct source symbol that the target vocabulary (size N) lacks has the target number N + k,
+    and a source symbol that the source vocabulary (size V) lacks has the source number V + its target number.
+    """
 
     source: Half
     target: Half
     features: bool
     lowercase: bool
+    copies: bool = False
 
     @classmethod
-    def learn(cls, examples: Sequence[Example], source: Side, target: Side, features: bool, lowercase: bool) -> "Codec":
+    def learn(
+        cls,
+        examples: Sequence[Example],
+        source: Side,
+        target: Side,
+        features: bool,
+        lowercase: bool,
+        copies: bool = False,
+    ) -> "Codec":
         tags = [feature_symbols(example.features) for example in examples] if features else []
         return cls(
             Half.learn([example.source for example in examples], tags, source),
             Half.learn([example.target for example in examples], [], target),
             features,
             lowercase,
+            copies,
         )
 
     def source_symbols(self, example: Example) -> list[str]:
@@ -90,11 +104,25 @@ class Codec:
             return list(text)
         return self.target.segmenter.split(normalise(text, self.lowercase))
 
+    def foreign(self, source: Sequence[str]) -> list[str]:
+        """Those of a source's symbols that can be written only by copying, in the order of their numbers."""
+        return self.target.vocabulary.unknown(source) if self.copies else []
+
+    def source_numbers(self, source: Sequence[str]) -> list[int]:
+        numbers = self.source.vocabulary.encode(source)
+        if not self.copies:
+            return numbers
+        size, held = len(self.source.vocabulary), self.target_numbers(source, source)
+        return [size + target if number == UNKNOWN else number for number, target in zip(numbers, held, strict=True)]
+
+    def target_numbers(self, target: Sequence[str], source: Sequence[str]) -> list[int]:
+        return self.target.vocabulary.encode(target, self.foreign(source))
+
     def encode(self, example: Example) -> Encoding:
         source, target = self.source_symbols(example), self.target_symbols(example.target)
         links = self._links(example, source, target) if example.where else ()
-        numbers = self.target.vocabulary.encode(target)
-        return Encoding(self.source.vocabulary.encode(source), [BEGIN, *numbers, END], links)
+        numbers = self.target_numbers(target, source)
+        return Encoding(self.source_numbers(source), [BEGIN, *numbers, END], links)
 
     def _links(self, example: Example, source: list[str], target: list[str]) -> tuple[tuple[int, int], ...]:
         """The example's links of words as links of symbols; words are counted as `regard align` does."""
@@ -107,20 +135,24 @@ class Codec:
 
     def turned(self) -> "Codec":
         """For a model that reads targets and writes sources."""
-        return Codec(self.target, self.source, False, self.lowercase)
+        return Codec(self.target, self.source, False, self.lowercase, copies=False)
 
     def to_json(self) -> dict[str, Any]:
         sides = {"source": self.source.to_json(), "target": self.target.to_json()}
-        return {**sides, "features": self.features, "lowercase": self.lowercase}
+        copies = {"copies": True} if self.copies else {}
+        return {**sides, "features": self.features, "lowercase": self.lowercase, **copies}
 
     @classmethod
     def from_json(cls, content: Any) -> "Codec":
-        if not isinstance(content, dict) or set(content) != {"source", "target", "features", "lowercase"}:
-            raise DataError("expected source, target, features and lowercase")
-        features, lowercase = content["features"], content["lowercase"]
-        if not isinstance(features, bool) or not isinstance(lowercase, bool):
-            raise DataError(f"features is {features!r:.40}, lowercase is {lowercase!r:.40}; expected true or false")
-        return cls(Half.from_json(content["source"]), Half.from_json(content["target"]), features, lowercase)
+        if not isinstance(content, dict) or set(content) - {"copies"} != {"source", "target", "features", "lowercase"}:
+            raise DataError("expected source, target, features and lowercase, and perhaps copies")
+        features, lowercase, copies = content["features"], content["lowercase"], content.get("copies", False)
+        if not isinstance(features, bool) or not isinstance(lowercase, bool) or not isinstance(copies, bool):
+            raise DataError(
+                f"features is {features!r:.40}, lowercase is {lowercase!r:.40}, copies is {copies!r:.40}; "
+                "expected true or false"
+            )
+        return cls(Half.from_json(content["source"]), Half.from_json(content["target"]), features, lowercase, copies)
 
 
 def feature_symbols(features: str) -> list[str]:

@@ -10,6 +10,8 @@ from regard.attention.soft import Attention, FixedContext, NoContext
 from regard.attention.softmax import NORMALISERS
 from regard.attention.window import LocalWindow
 from regard.cells import CELLS
+from regard.decoders.abs import ABSDecoder
+from regard.decoders.copying import GATES, CopyingDecoder
 from regard.decoders.fertility import Fertility
 from regard.decoders.monotonic import MonotonicDecoder
 from regard.decoders.output import OUTPUTS
@@ -17,6 +19,7 @@ from regard.decoders.recurrent import RecurrentDecoder
 from regard.decoders.start import STARTS
 from regard.decoders.supervision import Supervision
 from regard.dropout import Dropout
+from regard.encoders.bag import Bag
 from regard.encoders.recurrent import Embed, RecurrentEncoder, TextEncoder
 from regard.errors import UsageError
 from regard.recipe import Model
@@ -40,14 +43,27 @@ def make_layers(input_size: int, options: Model) -> RecurrentEncoder:
     )
 
 
-def make_encoder(symbols: int, options: Model) -> TextEncoder:
+def make_encoder(symbols: int, options: Model) -> TextEncoder | Bag:
     """Symbols → Encoded"""
+    if options.attention == "abs":
+        return Bag(Embed(symbols, options.compare), make_dropout(options))
     layers = make_layers(options.embed, options)
     return TextEncoder(Embed(symbols, options.embed), layers)
 
 
-def make_decoder(symbols: int, value_size: int, options: Model) -> RecurrentDecoder | MonotonicDecoder:
+def make_decoder(symbols: int, value_size: int, options: Model) -> RecurrentDecoder | MonotonicDecoder | ABSDecoder:
     size, layers, dropout = options.hidden, options.decoder_layers, make_dropout(options)
+    if options.attention == "abs":
+        return ABSDecoder(
+            symbols,
+            options.embed,
+            size,
+            value_size,
+            options.order,
+            options.window,
+            NORMALISERS[options.normalise],
+            dropout,
+        )
     start = STARTS[options.start](value_size, size, layers, CELLS[options.cell].parts)
     if options.attention == "monotonic":
         transition = MonotonicTransition(SCORES[options.score](size, value_size, options.compare), options.jump)
@@ -75,6 +91,12 @@ def make_decoder(symbols: int, value_size: int, options: Model) -> RecurrentDeco
     if options.tie:
         _tie(output.O, decoder.words, options)
     return decoder
+
+
+def make_copying(writer: RecurrentDecoder, options: Model) -> CopyingDecoder:
+    """The same decoder, which may also copy what its attention looks at."""
+    gate = GATES[options.copy](options.hidden, writer.attention.size, options.embed)
+    return CopyingDecoder(writer, gate)
 
 
 def make_attention(

@@ -69,6 +69,7 @@ class Read(NamedTuple):
 
     prediction: Prediction
     following: NDArray[np.float32]  # (N,)  log p of what may come after its last symbol
+    beyond: Sequence[str] = ()  # the symbols of its last numbers, where some can only be copied
 
 
 def longest_answers(sources: Sequence[Sequence[int]], options: Search) -> list[int]:
@@ -88,7 +89,7 @@ def write_prediction(
     unknown = codec.source.vocabulary.unknown(symbols)
 
     def one(hypothesis: Found, nbest: list[Prediction]) -> Prediction:
-        tokens = codec.target.vocabulary.decode(hypothesis.tokens)
+        tokens = codec.target.vocabulary.decode(hypothesis.tokens, codec.foreign(symbols))
         # a copy, since the batch's array need not live as long as one of its answers
         weights = np.array(hypothesis.weights[:, : len(symbols)], dtype=np.float32) if attends else None
         return Prediction(
@@ -120,4 +121,4 @@ def write_read(
     read = write_prediction(codec, example, symbols, [hypothesis], attends, 0)
     output = codec.target.segmenter.join(list(target))
     prediction = replace(read, output=output, output_tokens=list(target))
-    return Read(prediction, np.asarray(following, dtype=np.float32))
+    return Read(prediction, np.asarray(following, dtype=np.float32), codec.foreign(symbols))

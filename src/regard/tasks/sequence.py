@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -12,7 +12,11 @@ from regard.data.batching import Batch, Encoding, collate, pad
 from regard.data.readers import Columns, Example, Reading, read_pairs
 from regard.data.vocabulary import BEGIN, END
 from regard.decoders.ctc import CTC, FRAMES
+from regard.decoders.recurrent import Decoder, RecurrentDecoder
 from regard.decoders.recurrent import Step as DecoderStep
+from regard.encoders.bag import Bag
+from regard.encoders.open import OpenEncoder
+from regard.encoders.recurrent import TextEncoder
 from regard.errors import UsageError
 from regard.fast.attend import OutOfReach
 from regard.losses import Loss, Wanted
@@ -29,7 +33,8 @@ from regard.search.sample import sample
 from regard.search.step import Step, StepOutput
 from regard.search.tree import pick
 from regard.tasks.codec import Codec
-from regard.tasks.parts import make_asides, make_decoder, make_encoder
+from regard.tasks.copying import held_symbols, mark_copies
+from regard.tasks.parts import make_asides, make_copying, make_decoder, make_encoder
 from regard.tasks.request import FORBIDDEN, Read, longest_answers, write_prediction, write_read
 from regard.tasks.request import Request as Request
 from regard.tasks.reranking import Frames, rerank
@@ -51,15 +56,18 @@ def codec(examples: Sequence[Example], recipe: Recipe) -> Codec:
             "links and model.supervision need each other: give links by --alignments FILE or data.where_column, and "
             "their weight by --recipe supervised or --set model.supervision=1"
         )
-    return Codec.learn(examples, recipe.source, recipe.target, features, recipe.data.lowercase)
+    copies = recipe.model.copy != "none"
+    return Codec.learn(examples, recipe.source, recipe.target, features, recipe.data.lowercase, copies)
 
 
 def build(codec: Codec, recipe: Recipe) -> EncoderDecoder:
     """The model: each part is made in `parts` and handed in."""
     options, asides = recipe.model, []
     if options.agreement is not None:
-        if codec.features:
-            raise UsageError("model.agreement writes sources back from targets, which features cannot be: leave it out")
+        if codec.features or codec.copies:
+            raise UsageError(
+                "model.agreement writes sources back from targets, which features and copied symbols cannot be: leave it out"
+            )
         asides.append(Agreement(_one_way(codec.turned(), options), options.agreement))
     model = _one_way(codec, options, asides)
     initialise(model)
@@ -68,8 +76,11 @@ def build(codec: Codec, recipe: Recipe) -> EncoderDecoder:
 
 def _one_way(codec: Codec, options: Model, asides: Sequence[nn.Module] = ()) -> EncoderDecoder:
     symbols = len(codec.target.vocabulary)
-    encoder = make_encoder(len(codec.source.vocabulary), options)
-    decoder = make_decoder(symbols, encoder.size, options)
+    encoder: TextEncoder | Bag | OpenEncoder = make_encoder(len(codec.source.vocabulary), options)
+    decoder: Decoder = make_decoder(symbols, encoder.size, options)
+    if codec.copies:
+        encoder = OpenEncoder(encoder, held_symbols(codec), symbols)
+        decoder = make_copying(cast(RecurrentDecoder, decoder), options)
     ctc = CTC(encoder.size, symbols, options.ctc) if options.ctc else None
     return EncoderDecoder(encoder, decoder, ctc, [*make_asides(encoder.size, decoder.attends, options), *asides])
 
@@ -133,7 +144,7 @@ def answer(
 ) -> list[Prediction]:
     """Answers to one batch of sources; several models vote (an ensemble). `numbers` tell sampled sources apart."""
     symbols = [codec.source_symbols(example) for example in examples]
-    sources = [codec.source.vocabulary.encode(one) for one in symbols]
+    sources = [codec.source_numbers(one) for one in symbols]
     steps = _steps(models, sources)
     step, state = _together(steps)
     limits, mask, options = _limits(codec, sources, request), steps[0].mask, request.search
@@ -143,10 +154,11 @@ def answer(
     if opinions:
         found = rerank(found, opinions, options.ctc, options.length_penalty, max(request.nbest, 1))
     attends = any(model.attends for model in models)
-    return [
+    answers = [
         write_prediction(codec, example, tokens, hypotheses, attends, request.nbest)
         for example, tokens, hypotheses in zip(examples, symbols, found, strict=True)
     ]
+    return mark_copies(models, codec, answers) if codec.copies else answers
 
 
 @torch.inference_mode()
@@ -159,15 +171,19 @@ def force(
 ) -> list[Read]:
     """Given answers, as lists of symbols, as if the models had written them."""
     symbols = [codec.source_symbols(example) for example in examples]
-    steps = _steps(models, [codec.source.vocabulary.encode(one) for one in symbols])
+    steps = _steps(models, [codec.source_numbers(one) for one in symbols])
     step, state = _together(steps)
-    numbers = [codec.target.vocabulary.encode(target) for target in targets]
+    numbers = [codec.target_numbers(*pair) for pair in zip(targets, symbols, strict=True)]
     found = forced(step, state, numbers, begin=BEGIN, end=END, length_penalty=length_penalty)
     attends = any(model.attends for model in models)
-    return [
+    read = [
         write_read(codec, example, source, target, one.hypothesis, one.following, attends)
         for example, source, target, one in zip(examples, symbols, targets, found, strict=True)
     ]
+    if not codec.copies:
+        return read
+    marked = mark_copies(models, codec, [one.prediction for one in read])
+    return [one._replace(prediction=prediction) for one, prediction in zip(read, marked, strict=True)]
 
 
 def _steps(models: Sequence[EncoderDecoder], sources: Sequence[Sequence[int]]) -> list[ModelStep]:

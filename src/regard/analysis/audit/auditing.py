@@ -89,6 +89,11 @@ def check_run(run: Answerer) -> Run:
     if not run.models[0].attends:
         kind = run.recipe.model.attention
         raise UsageError(f"{run.path} has no attention (model.attention={kind}): there are no weights to believe")
+    if run.recipe.model.copy != "none" or run.recipe.model.attention == "abs":
+        raise UsageError(
+            f"{run.path} copies what it looks at or reads without recurrence (model.copy={run.recipe.model.copy}, "
+            f"model.attention={run.recipe.model.attention}): the audit knows only weights that a context is read with"
+        )
     return run
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from difflib import get_close_matches
 from typing import NamedTuple
 
-from regard.data.corpora import bible, cmudict, lemmas, names
+from regard.data.corpora import bible, cmudict, lemmas, names, operations
 from regard.data.corpora.package import Contents, Package
 from regard.data.corpora.split import Row
 from regard.errors import UsageError
@@ -126,5 +126,20 @@ CORPORA = {
         "spaCy, UniMorph and Eleni Metheniti (Wikinflection)",
         variants=lemmas.LANGUAGES,
         read=lemmas.forms,
+    ),
+    "botocore": Corpus(
+        meaning="descriptions of web services' operations → their first sentence",
+        task="summarize",
+        key="family of services",
+        package=Package(
+            "botocore",
+            "1.44.0",
+            (operations.FILES,),
+            "a2c0f95046cbbdb3238717428e01f94a561264c645981444e8d013d0a6f6656e",
+        ),
+        licence="Apache-2.0",
+        credit="Amazon.com, Inc. or its affiliates, through botocore",
+        variants=("",),
+        read=operations.gists,
     ),
 }
