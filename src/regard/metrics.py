@@ -8,6 +8,7 @@
 | –               | word_error_rate                     | words of running text                         |
 | bleu, chrf, ter | bleu, chrf, ter                     | finished text, never subwords or split words  |
 | rouge1/2/L      | rouge                               | words of finished text, case and marks apart  |
+| distinct1, …    | distinct                            | outputs with each other                       |
 
 Every output may have several references, and not all equally many; `references[i]` belong to `outputs[i]`.
 """
@@ -149,6 +150,12 @@ def _rouge_l(output: Sequence[str], reference: Sequence[str]) -> float:
 
 def _f1(common: int, written: int, wanted: int) -> float:
     return 2 * common / max(written + wanted, 1)  # the harmonic mean of common / written and common / wanted
+
+
+def distinct(outputs: Sequence[Sequence[Hashable]], count: int) -> float:
+    """Share of different n-grams among all n-grams of the outputs, n = count            Li et al. 2016"""
+    grams = [tuple(one[place : place + count]) for one in outputs for place in range(len(one) - count + 1)]
+    return 100 * len(set(grams)) / max(len(grams), 1)
 
 
 def _score(metric: Metric, outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Scored:

@@ -187,6 +187,14 @@ class Choose(_Section):
 
 
 @dataclass(frozen=True)
+class Dialog(_Section):
+    """How a conversation is read."""
+
+    turns: Reach = option(4, "turns that are read, counted from the last; 0 is all")
+    hierarchical: bool = option(True, "turns have an encoder and an attention of their own, above those of words")
+
+
+@dataclass(frozen=True)
 class Recipe(_Section):
     """One system: a task and all its options."""
 
@@ -199,6 +207,7 @@ class Recipe(_Section):
     training: Training = field(default_factory=Training)
     search: Search = field(default_factory=Search)
     choose: Choose = field(default_factory=Choose)
+    dialog: Dialog = field(default_factory=Dialog)
 
 
 class Layer(NamedTuple):

@@ -13,6 +13,7 @@ import pytest
 
 from regard.data.corpora import CORPORA, Written, corpus_names, write_corpus
 from regard.data.corpora.bible import ENGLISH, GREEK, LINKS
+from regard.data.corpora.chitchat import CONTEXT, CONVERSATIONS, LONGEST
 from regard.data.corpora.cmudict import DICTIONARY
 from regard.data.corpora.lemmas import FOLDER, dictionary
 from regard.data.corpora.names import CITIES, catalogue, written_in
@@ -20,6 +21,7 @@ from regard.data.corpora.operations import Gist, plain, siblings, split_gist
 from regard.data.corpora.package import sum_of_sums
 from regard.data.corpora.split import Row, place, split
 from regard.data.demo import demo_files
+from regard.data.turns import split_turns
 from regard.errors import DataError, MissingExtra, RegardError, UsageError
 
 PARTS = ("train", "dev", "test")
@@ -366,6 +368,35 @@ def test_verses_with_links_and_without_strays(shelf: Shelf, tmp_path: Path) -> N
         lines = (tmp_path / "out" / f"{part}.pharaoh").read_text().splitlines()
         assert lines == ["0-0 0-1"] * len(parts[part])
         assert written.files[f"{part}.pharaoh"] == len(lines)
+
+
+def talk(*turns: list[str]) -> dict[str, object]:
+    """As the package has it: a list of turns, each a list of messages."""
+    return {"messages": [[{"text": text, "sender": "me"} for text in messages] for messages in turns], "prompt": ""}
+
+
+def test_conversations_stay_on_one_side_and_every_turn_but_the_first_is_answered(shelf: Shelf, tmp_path: Path) -> None:
+    spoken = {word: talk(*([f"{word}{place}", "and\tso  on"] for place in range(7))) for word in WORDS}
+    shelf.put("chitchat", {CONVERSATIONS: json.dumps(spoken).encode()})
+    parts = read(write_corpus("chitchat", tmp_path / "out", dev=0.2, test=0.2))
+    sides = [{source[:3] for source, _ in parts[part]} for part in PARTS]
+    assert sum(map(len, sides)) == len(set.union(*sides)) == len(WORDS)
+    rows = [row for part in PARTS for row in parts[part]]
+    assert len(rows) == 6 * len(WORDS)
+    assert ["bal0 and so on ||| bal1 and so on", "bal2 and so on"] in rows
+    for source, target in rows:
+        before = [int(turn.split()[0][3:]) for turn in split_turns(source)]
+        place = int(target.split()[0][3:])
+        assert before == list(range(max(place - CONTEXT, 0), place))
+
+
+def test_a_long_turn_parts_a_conversation(shelf: Shelf, tmp_path: Path) -> None:
+    edge, tirade = ["w"] * LONGEST, ["w"] * (LONGEST + 1)
+    spoken = {word: talk([f"{word} a"], [" "], ["b"], tirade, ["c"], edge, tirade, ["d"]) for word in WORDS}
+    shelf.put("chitchat", {CONVERSATIONS: json.dumps(spoken).encode()})
+    parts = read(write_corpus("chitchat", tmp_path / "out", dev=0.2, test=0.2))
+    rows = Counter((source[-1], target) for part in PARTS for source, target in parts[part])
+    assert rows == {("a", "b"): len(WORDS), ("c", " ".join(edge)): len(WORDS)}
 
 
 def test_every_corpus_states_its_terms() -> None:

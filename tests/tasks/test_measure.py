@@ -4,7 +4,7 @@ import pytest
 
 from regard.errors import UsageError
 from regard.metrics import LOWER_IS_BETTER
-from regard.tasks import TASKS, get_task, inflect, pronounce, translate, transliterate
+from regard.tasks import TASKS, get_task, inflect, pronounce, respond, translate, transliterate
 
 
 def test_pronounce_counts_words_and_phonemes() -> None:
@@ -35,6 +35,15 @@ def test_translate_gives_signatures() -> None:
     assert measured.metrics == pytest.approx({"bleu": 100, "chrf": 100, "ter": 0})
     assert set(measured.signatures) == set(measured.metrics)
     assert "nrefs:2" in measured.signatures["bleu"]
+
+
+def test_respond_tells_how_varied_answers_are() -> None:
+    measured = respond.measure(["i do not know", "i do not know", "yes"], [["i do not know"], ["why?"], ["yes"]])
+    assert measured.metrics["distinct1"] == pytest.approx(100 * 5 / 9)
+    assert measured.metrics["distinct2"] == pytest.approx(100 * 3 / 6)
+    assert 0 < measured.metrics["bleu"] < 100
+    assert set(measured.signatures) == {"bleu", "chrf"}
+    assert respond.measure(["no"], [["no"]]).metrics["distinct2"] == 0  # no pair of words at all
 
 
 @pytest.mark.parametrize("name", TASKS)

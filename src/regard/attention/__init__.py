@@ -1,11 +1,12 @@
 """The mechanism itself.
 
 In reading order: energies to weights (softmax), queries against keys (score), what is read and written
-(memory), what joins the keys (bias), where it may look (window), the attentions (soft, multihead, monotonic), copying
-what they look at (pointer), and sequences as one vector (pool).
+(memory), what joins the keys (bias), where it may look (window), the attentions (soft, multihead, hierarchical,
+monotonic), copying what they look at (pointer), and sequences as one vector (pool).
 """
 
 from regard.attention.bias import TERMS, CoverageTerm, FertilityTerm, LocationTerm, MarkovTerm, PositionTerm
+from regard.attention.hierarchical import HierarchicalAttention
 from regard.attention.memory import Attended, Encoded, Mechanism, Memory, Trace
 from regard.attention.monotonic import MonotonicTransition, Reweighed, reweigh
 from regard.attention.multihead import MultiHead
@@ -50,6 +51,7 @@ __all__ = [
     "Encoded",
     "FertilityTerm",
     "FixedContext",
+    "HierarchicalAttention",
     "LastPool",
     "LocalWindow",
     "LocationTerm",

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Protocol, cast
 import torch
 from torch import Tensor, nn
 
+from regard.attention.hierarchical import HierarchicalAttention
 from regard.attention.memory import Encoded, Mechanism, Memory, Trace
 from regard.attention.multihead import MultiHead
 from regard.attention.score import AdditiveScore
@@ -245,7 +246,7 @@ class RecurrentDecoder(nn.Module):
 
     def _steps_at_once(self, states: Tensor, memory: Any) -> int:
         """How many queries may be compared at once, if a comparison may be as wide as the state."""
-        one = memory[0] if isinstance(self.attention, MultiHead) else memory
+        one = memory[0] if isinstance(self.attention, MultiHead | HierarchicalAttention) else memory
         places = one.mask.size(1) if isinstance(one, Memory) else 1
         return max(1, COMPARED // (len(states) * places * states.size(-1)))
 

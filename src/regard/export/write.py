@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from regard import __version__
+from regard.encoders.hierarchy import HierarchicalEncoder
 from regard.errors import MissingExtra, UsageError
 from regard.export.graphs import Graphs, make_graphs, quantise
 from regard.export.package import Package, write_package
@@ -43,6 +44,10 @@ def _check(run: Run, out: Path) -> None:
         raise UsageError(
             f"{run.path} copies (model.copy={run.recipe.model.copy}): exported graphs have one vocabulary for all "
             "sources; train with model.copy=none to export"
+        )
+    if isinstance(run.models[0].encoder, HierarchicalEncoder):  # the number of turns is no size that a graph can know
+        raise UsageError(
+            f"{run.path} reads on two levels, which no graph has yet: train with dialog.hierarchical=false"
         )
     if out.is_dir():
         raise UsageError(f"{out} is a folder; give --out the name of a file, such as {out / 'run.onnx'}")

@@ -12,6 +12,7 @@ from regard.data.text import SEGMENTERS, Segmenter, build_segmenter, normalise
 from regard.data.vocabulary import BEGIN, END, UNKNOWN, Vocabulary
 from regard.data.words import natural_level, words
 from regard.errors import DataError
+from regard.prediction import Prediction
 from regard.recipe import Side
 
 # Before a feature, so that the feature V is not the letter V: no grapheme has two characters of this kind.
@@ -136,6 +137,10 @@ class Codec:
     def turned(self) -> "Codec":
         """For a model that reads targets and writes sources."""
         return Codec(self.target, self.source, False, self.lowercase, copies=False)
+
+    def shown(self, example: Example, prediction: Prediction) -> Prediction:
+        """The answer with what else its source has to show: nothing, where it is one flat text."""
+        return prediction
 
     def to_json(self) -> dict[str, Any]:
         sides = {"source": self.source.to_json(), "target": self.target.to_json()}

@@ -3,8 +3,11 @@
 from torch import nn
 
 from regard.attention.bias import TERMS
+from regard.attention.hierarchical import HierarchicalAttention
+from regard.attention.memory import Mechanism
 from regard.attention.monotonic import MonotonicTransition
 from regard.attention.multihead import MultiHead
+from regard.attention.pool import LastPool
 from regard.attention.score import SCORES
 from regard.attention.soft import Attention, FixedContext, NoContext
 from regard.attention.softmax import NORMALISERS
@@ -20,6 +23,7 @@ from regard.decoders.start import STARTS
 from regard.decoders.supervision import Supervision
 from regard.dropout import Dropout
 from regard.encoders.bag import Bag
+from regard.encoders.hierarchy import HierarchicalEncoder
 from regard.encoders.recurrent import Embed, RecurrentEncoder, TextEncoder
 from regard.errors import UsageError
 from regard.recipe import Model
@@ -51,7 +55,17 @@ def make_encoder(symbols: int, options: Model) -> TextEncoder | Bag:
     return TextEncoder(Embed(symbols, options.embed), layers)
 
 
-def make_decoder(symbols: int, value_size: int, options: Model) -> RecurrentDecoder | MonotonicDecoder | ABSDecoder:
+def make_turn_encoder(symbols: int, border: int, options: Model) -> HierarchicalEncoder:
+    """Symbols → Levels: words by one reader, turns by another of its kind over where each turn ended."""
+    words = make_encoder(symbols, options)
+    pool = LastPool(words.size, options.compare, 1)
+    return HierarchicalEncoder(words, pool, make_layers(pool.size, options), border)
+
+
+def make_decoder(
+    symbols: int, value_size: int, options: Model, attention: Mechanism | None = None
+) -> RecurrentDecoder | MonotonicDecoder | ABSDecoder:
+    """With the attention that the options ask for, unless one is handed in."""
     size, layers, dropout = options.hidden, options.decoder_layers, make_dropout(options)
     if options.attention == "abs":
         return ABSDecoder(
@@ -72,7 +86,7 @@ def make_decoder(symbols: int, value_size: int, options: Model) -> RecurrentDeco
             symbols, options.embed, size, transition, output, start, options.cell, layers, dropout
         )
     else:
-        attention = make_attention(size, value_size, options)
+        attention = attention or make_attention(size, value_size, options)
         output = OUTPUTS[options.output](size, attention.size, options.embed, options.readout, symbols)
         decoder = RecurrentDecoder(
             symbols,
@@ -97,6 +111,13 @@ def make_copying(writer: RecurrentDecoder, options: Model) -> CopyingDecoder:
     """The same decoder, which may also copy what its attention looks at."""
     gate = GATES[options.copy](options.hidden, writer.attention.size, options.embed)
     return CopyingDecoder(writer, gate)
+
+
+def make_turn_attention(query_size: int, word_size: int, turn_size: int, options: Model) -> HierarchicalAttention:
+    """One score for the words within each turn, and another of its kind for the turns."""
+    words = SCORES[options.score](query_size, word_size, options.compare)
+    turns = SCORES[options.score](query_size, turn_size + word_size, options.compare)
+    return HierarchicalAttention(words, turns, word_size, NORMALISERS[options.normalise])
 
 
 def make_attention(

@@ -92,7 +92,7 @@ def write_prediction(
         tokens = codec.target.vocabulary.decode(hypothesis.tokens, codec.foreign(symbols))
         # a copy, since the batch's array need not live as long as one of its answers
         weights = np.array(hypothesis.weights[:, : len(symbols)], dtype=np.float32) if attends else None
-        return Prediction(
+        prediction = Prediction(
             example.source,
             codec.target.segmenter.join(tokens),
             hypothesis.score,
@@ -104,6 +104,7 @@ def write_prediction(
             unknown,
             nbest,
         )
+        return codec.shown(example, prediction)
 
     return one(hypotheses[0], [one(hypothesis, []) for hypothesis in hypotheses] if nbest else [])
 
@@ -121,4 +122,5 @@ def write_read(
     read = write_prediction(codec, example, symbols, [hypothesis], attends, 0)
     output = codec.target.segmenter.join(list(target))
     prediction = replace(read, output=output, output_tokens=list(target))
-    return Read(prediction, np.asarray(following, dtype=np.float32), codec.foreign(symbols))
+    shown, foreign = codec.shown(example, prediction), codec.foreign(symbols)
+    return Read(shown, np.asarray(following, dtype=np.float32), foreign)

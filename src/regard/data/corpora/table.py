@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from difflib import get_close_matches
 from typing import NamedTuple
 
-from regard.data.corpora import bible, cmudict, lemmas, names, operations
+from regard.data.corpora import bible, chitchat, cmudict, lemmas, names, operations
 from regard.data.corpora.package import Contents, Package
 from regard.data.corpora.split import Row
 from regard.errors import UsageError
@@ -141,5 +141,20 @@ CORPORA = {
         credit="Amazon.com, Inc. or its affiliates, through botocore",
         variants=("",),
         read=operations.gists,
+    ),
+    "chitchat": Corpus(
+        meaning="conversations in English: the last turns, parted by |||, → the next turn",
+        task="respond",
+        key="conversation",
+        package=Package(
+            "chitchat-dataset",
+            "0.9.0",
+            (chitchat.CONVERSATIONS,),
+            "2f8b3e6c40cb9e398833ecef6aa20a033d7991d2e97cce27e207747b201c0145",
+        ),
+        licence="MIT",
+        credit="Chit-Chat Challenge dataset, BYU Perception, Control and Cognition Laboratory",
+        variants=("",),
+        read=chitchat.answers,
     ),
 }

@@ -1,0 +1,73 @@
+"""Conversation → the next turn: `hi there ||| hello, how are you? ||| fine, and you?` → i am good."""
+
+from collections.abc import Sequence
+
+from regard.data.readers import Example
+from regard.errors import UsageError
+from regard.metrics import Measured, bleu, chrf, distinct
+from regard.model import EncoderDecoder, initialise
+from regard.recipe import Model, Recipe
+from regard.tasks import sequence
+from regard.tasks.parts import make_decoder, make_turn_attention, make_turn_encoder
+from regard.tasks.sequence import answer, batch, encode, force, loss, read
+from regard.tasks.turns import TurnCodec
+
+METRIC = "bleu"  # the recipe's early stopping watches the loss: of all good answers, the reference is only one
+CODEC = TurnCodec
+SECTIONS = (*sequence.SECTIONS, "dialog")
+
+__all__ = [
+    "CODEC",
+    "METRIC",
+    "SECTIONS",
+    "answer",
+    "batch",
+    "build",
+    "codec",
+    "encode",
+    "force",
+    "loss",
+    "measure",
+    "read",
+]
+
+
+def codec(examples: Sequence[Example], recipe: Recipe) -> TurnCodec:
+    data, copies = recipe.data, recipe.model.copy != "none"
+    return TurnCodec.learn_turns(examples, recipe.source, recipe.target, data.lowercase, recipe.dialog.turns, copies)
+
+
+def build(codec: TurnCodec, recipe: Recipe) -> EncoderDecoder:
+    """Two levels, of words and of turns, in encoder and attention alike; or all as one sequence."""
+    if not recipe.dialog.hierarchical:
+        return sequence.build(codec, recipe)
+    options = recipe.model
+    _refuse_unused(options)
+    encoder = make_turn_encoder(len(codec.source.vocabulary), codec.border, options)
+    attention = None
+    if options.attention == "soft":
+        attention = make_turn_attention(options.hidden, encoder.word_size, encoder.size, options)
+    model = EncoderDecoder(encoder, make_decoder(len(codec.target.vocabulary), encoder.size, options, attention))
+    initialise(model)
+    return model
+
+
+def _refuse_unused(options: Model) -> None:
+    plain = Model()
+    for name in ("heads", "terms", "window", "ctc", "copy", "fertility", "agreement", "supervision"):
+        if getattr(options, name) != getattr(plain, name):
+            raise UsageError(
+                f"model.{name} does nothing where turns have an attention of their own: leave it at "
+                f"{getattr(plain, name)!r}, or set dialog.hierarchical=false"
+            )
+
+
+def measure(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Measured:
+    """BLEU and chrF to what was really answered;  distinct1, distinct2: how varied the answers are among themselves."""
+    scored = {"bleu": bleu(outputs, references), "chrf": chrf(outputs, references)}
+    words = [output.split() for output in outputs]
+    varied = {f"distinct{count}": distinct(words, count) for count in (1, 2)}
+    return Measured(
+        {name: round(one.score, 10) for name, one in scored.items()} | varied,
+        {name: one.signature for name, one in scored.items()},
+    )

@@ -1,0 +1,71 @@
+"""Answers to conversations: what was said earlier counts."""
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.command import Result, done, refused, regard, train, write
+
+THINGS = ("tea", "milk", "wine", "beer", "cola", "soup")
+FILLERS = ("oh", "well", "hm", "so", "yes", "fine", "good", "right")
+
+
+def talks(count: int) -> Iterator[tuple[str, str]]:
+    """What was wanted two turns ago is what is served; the last turn says nothing of it."""
+    chance = random.Random(1)
+    for _ in range(count):
+        thing, others = chance.choice(THINGS), [chance.choice(FILLERS) for _ in range(5)]
+        before = [f"{others[0]} i want {thing} {others[1]}", f"{others[2]} {others[3]}", f"{others[4]} give it to me"]
+        yield " ||| ".join(before), f"here is some {thing}"
+
+
+def learn(folder: Path, *more: object) -> Result:
+    rows = list(talks(300))
+    pairs, test = write(folder / "train.tsv", rows[:260]), write(folder / "test.tsv", rows[260:])
+    words = ["--set", "source.symbols=words", "--set", "target.symbols=words"]
+    assert train(pairs, folder / "run", *words, *more, task="respond", epochs=10).code == 0
+    return done("evaluate", folder / "run", test, "--json")
+
+
+def test_two_levels_find_what_was_said_two_turns_ago(tmp_path: Path) -> None:
+    report = learn(tmp_path).objects[0]
+    assert report["metrics"]["bleu"] >= 95
+    assert report["perplexity"] < 1.1
+    source = "oh i want wine so ||| hm ||| well give it to me"
+    answer = done("predict", tmp_path / "run", source, "--json").objects[0]
+    assert answer["output"] == "here is some wine"
+    looked = answer["attention"][3]  # where "wine" was written
+    assert answer["lines"] == [6, 2, 5]
+    (look,) = answer["looks"]
+    assert look["columns"] == ["oh i want wine so", "hm", "well give it to me"]
+    assert [sum(row) for row in look["weights"]] == pytest.approx([1] * 4, abs=1e-5)
+    assert look["weights"][3][0] == pytest.approx(sum(looked[:5]), abs=1e-6)
+    assert look["weights"][3][0] > 0.8
+    refused(
+        regard("export", tmp_path / "run", "--format", "onnx", "--out", tmp_path / "run.onnx"),
+        2,
+        "dialog.hierarchical=false",
+    )
+
+
+def test_the_last_turn_alone_does_not_tell(tmp_path: Path) -> None:
+    report = learn(tmp_path, "--set", "dialog.turns=1", "--set", "dialog.hierarchical=false").objects[0]
+    assert report["perplexity"] > 1.35  # at best one of six things, in one of five symbols: 6^(1/5) = 1.43
+    answer = done("predict", tmp_path / "run", "i want wine ||| give it to me", "--json").objects[0]
+    assert answer["source_tokens"] == ["give", "it", "to", "me"]
+    assert answer["left_out"] == 3
+
+
+@pytest.mark.parametrize(("option", "value"), [("heads", 2), ("window", 3), ("terms", "[location]"), ("ctc", 0.3)])
+def test_what_two_levels_have_no_use_for_is_refused(tmp_path: Path, option: str, value: object) -> None:
+    pairs = write(tmp_path / "few.tsv", talks(8))
+    words = ["--set", "source.symbols=words", "--set", "target.symbols=words"]
+    result = train(pairs, tmp_path / "run", *words, "--set", f"model.{option}={value}", task="respond")
+    refused(result, 2, f"model.{option}", "dialog.hierarchical=false")
+
+
+def test_options_of_conversations_are_for_conversations(tmp_path: Path) -> None:
+    pairs = write(tmp_path / "few.tsv", [("ab", "a b"), ("ba", "b a")])
+    refused(train(pairs, tmp_path / "run", "--recipe", "respond-single"), 2, "dialog")
