@@ -56,6 +56,11 @@ class Answerer(ABC):
     def task(self) -> Task:
         return get_task(self.recipe.task)
 
+    @property
+    def answers_nothing(self) -> bool:
+        """Whether an empty source has an answer, as the beginning of any text has."""
+        return getattr(self.task, "ANSWERS_NOTHING", False)
+
     def writer(self) -> Writer:
         """The task, if its answers are written symbol by symbol."""
         if not isinstance(self.task, Writer):
@@ -87,7 +92,7 @@ class Answerer(ABC):
     def example(self, text: str, place: str) -> Example:
         lemma, _, features = text.partition("\t") if self.codec.features else (text, "", "")
         source = normalise(lemma, self.codec.lowercase)
-        if not source:
+        if not source and not self.answers_nothing:
             raise DataError(f"{place} is empty: there is nothing to read")
         return Example(source, "", features.strip(), place)
 
@@ -190,7 +195,7 @@ class Answerer(ABC):
         """The metrics, and over how many different sources."""
         grouped = group_references(examples)
         if self.task.METRIC == "loss":  # there is nothing that answers could be compared with
-            return self.task.measure([], []), len(grouped)
+            return self.task.measure([], []), len(examples)
         answers = self.answer([one.example for one in grouped], **call)
         return self.task.measure([one.output for one in answers], [one.references for one in grouped]), len(grouped)
 

@@ -53,6 +53,11 @@ class Wanted(NamedTuple):
     source: Padded | None = None  # what was read, for an aside that goes the other way
 
 
+class Told(NamedTuple):
+    loss: Loss
+    weights: Tensor | None  # (B, T, S), sure to be there if somebody looks
+
+
 def readout_cross_entropy(readouts: Tensor, output: nn.Linear, wanted: Wanted) -> Loss:
     """cross_entropy(output(readouts), …) for readouts (B, T, R), without ever holding all logits"""
     targets = wanted.targets.flatten()

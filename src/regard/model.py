@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple, Protocol, cast, overload
+from typing import Any, Protocol, cast, overload
 
 import torch
 from torch import Tensor, nn
@@ -11,11 +11,9 @@ from torch.overrides import TorchFunctionMode
 from regard.attention.memory import Encoded
 from regard.cells import BaseCell, LSTMCell
 from regard.data.batching import Padded
-from regard.decoders.copying import CopyingDecoder
 from regard.decoders.ctc import CTC
-from regard.decoders.recurrent import Decoded, Decoder, RecurrentDecoder, Step
-from regard.fast.switch import allowed
-from regard.losses import Loss, Wanted, cross_entropy, readout_cross_entropy
+from regard.decoders.recurrent import Decoded, Decoder, OwnLoss, Step
+from regard.losses import Loss, Told, Wanted, cross_entropy
 
 
 class Aside(Protocol):
@@ -24,11 +22,6 @@ class Aside(Protocol):
     looks: bool  # whether it needs the weights
 
     def join(self, loss: Loss, encoded: Encoded, weights: Tensor | None, wanted: Wanted) -> Loss: ...
-
-
-class Told(NamedTuple):
-    loss: Loss
-    weights: Tensor | None  # (B, T, S), sure to be there if somebody looks
 
 
 class EncoderDecoder(nn.Module):
@@ -75,12 +68,9 @@ class EncoderDecoder(nn.Module):
         return Told(loss, weights)
 
     def _loss(self, tokens: Tensor, encoded: Encoded, own: float, wanted: Wanted, looked: bool) -> Told:
-        if isinstance(self.decoder, CopyingDecoder):
+        if isinstance(self.decoder, OwnLoss):
             read = tokens if own == 0 else self._mingle(tokens, encoded, own)
-            return Told(*self.decoder.loss(read, encoded, wanted))
-        if own == 0 and isinstance(self.decoder, RecurrentDecoder) and allowed(encoded.values):
-            readouts, weights = self.decoder.readouts(tokens, encoded, looked)
-            return Told(readout_cross_entropy(readouts, self.decoder.output.O, wanted), weights)
+            return self.decoder.loss(read, encoded, wanted, looked)
         decoded = self._decode(tokens, encoded, own)
         return Told(cross_entropy(decoded.logits, wanted.targets, wanted.smoothing), decoded.weights)
 

@@ -93,7 +93,9 @@ class Model(_Section):
     jump: Reach = option(8, "longest jump with a bias of its own, in monotonic attention")
     query: Literal["previous", "current"] = option("previous", "which state asks: s_{t-1} (Bahdanau) or s_t (Luong)")
     input_feeding: bool = option(False, "feed the last readout into the cell")
-    cell: Literal["tanh", "sigmoid", "gru", "lstm"] = option("lstm", "recurrent cell of encoder and decoder")
+    cell: Literal["tanh", "sigmoid", "gru", "lstm", "lstmn"] = option(
+        "lstm", "recurrent cell of encoder and decoder; lstmn looks back at all its states"
+    )
     embed: Size = option(128, "size of a symbol's vector")
     hidden: Pair = option(256, "size of the decoder's state; each encoder direction has half")
     encoder_layers: Few = option(1, "layers of the encoder")
@@ -122,6 +124,9 @@ class Model(_Section):
         "none", "source symbols may be copied: by a gate (See et al. 2017) or a sentinel place (Merity et al. 2016)"
     )
     order: Few = option(5, "last symbols that an abs decoder sees (C)")
+    fusion: Literal["shallow", "deep"] = option(
+        "shallow", "how an lstmn decoder reads the source: by attention beside the cell, or inside the cell"
+    )
 
 
 @dataclass(frozen=True)
@@ -195,6 +200,16 @@ class Dialog(_Section):
 
 
 @dataclass(frozen=True)
+class Sentinel(_Section):
+    """The pointer of a language model."""
+
+    window: Annotated[int, Field(ge=0, le=10_000)] = option(
+        0, "how many of its last words it may point at instead of the vocabulary; 0 is no pointer"
+    )
+    supervised: bool = option(False, "a loss of the pointer's own, beside that of the mixture")
+
+
+@dataclass(frozen=True)
 class Recipe(_Section):
     """One system: a task and all its options."""
 
@@ -208,6 +223,7 @@ class Recipe(_Section):
     search: Search = field(default_factory=Search)
     choose: Choose = field(default_factory=Choose)
     dialog: Dialog = field(default_factory=Dialog)
+    sentinel: Sentinel = field(default_factory=Sentinel)
 
 
 class Layer(NamedTuple):
@@ -262,7 +278,7 @@ IGNORED = {
 
 
 def _refuse_ignored(model: Model, name: str) -> None:
-    """Monotonic attention and abs have no use for these; better an error than an option that does nothing."""
+    """What one part has no use for; better an error than an option that does nothing."""
     plain = Model()
     for one in IGNORED.get(model.attention, ()):
         if getattr(model, one) != getattr(plain, one):
@@ -270,6 +286,13 @@ def _refuse_ignored(model: Model, name: str) -> None:
                 f"{name}: model.{one} does nothing with model.attention={model.attention}: leave it at "
                 f"{getattr(plain, one)!r} or use --recipe {model.attention}"
             )
+    for one in ("input_feeding", "residual"):
+        if model.cell == "lstmn" and getattr(model, one):
+            raise UsageError(f"{name}: model.{one} does nothing with model.cell=lstmn: leave it out")
+    if model.cell == "lstmn" and model.attention == "monotonic":
+        raise UsageError(f"{name}: model.attention=monotonic needs another model.cell than lstmn")
+    if model.fusion == "deep" and (model.cell != "lstmn" or model.attention != "soft"):
+        raise UsageError(f"{name}: model.fusion=deep needs model.cell=lstmn and model.attention=soft")
     if model.copy != "none":
         _refuse_copying(model, name)
 

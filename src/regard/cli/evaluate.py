@@ -36,14 +36,17 @@ def evaluate(
     measured, count = loaded.evaluate_counted(reading.examples, **call)
     writes = isinstance(loaded.task, Writer)  # a chosen answer has a probability, but no symbols to share it
     further = {"perplexity": loaded.perplexity(reading.examples)} if writes else {}
+    if hasattr(loaded.task, "per_unit"):  # where nothing but perplexity is measured, there is more than one of it
+        further |= loaded.task.per_unit(loaded.codec, reading.examples, further["perplexity"])
     if as_json:
         content: dict[str, Any] = {"metrics": measured.metrics, "examples": count, **further}
         if measured.signatures:
             content["signatures"] = measured.signatures
         click.echo(json.dumps(content))
         return
+    width = max([12, *(len(name) + 1 for name in further)])
     for name, value in measured.metrics.items():
-        click.echo(f"{name:<12}{value:8.2f}   {measured.signatures.get(name, '')}".rstrip())
+        click.echo(f"{name:<{width}}{value:8.2f}   {measured.signatures.get(name, '')}".rstrip())
     for name, value in further.items():
-        click.echo(f"{name:<12}{value:8.2f}")
-    click.echo(f"{'examples':<12}{count:8d}")
+        click.echo(f"{name:<{width}}{value:8d}" if isinstance(value, int) else f"{name:<{width}}{value:8.2f}")
+    click.echo(f"{'examples':<{width}}{count:8d}")

@@ -1,5 +1,6 @@
 """`regard predict`"""
 
+from itertools import compress
 from typing import Any
 
 import click
@@ -90,9 +91,9 @@ def predict(
         call["beam"] = max(nbest, loaded.recipe.search.beam)
     call |= {"nbest": nbest, "prefix": prefix, "batch_size": batch_size}
     call |= {"sampling": sample, "temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
-    full = [example for example in examples if example.source]
-    answers = iter(loaded.answer(full, **call))
-    predictions = [next(answers) if example.source else None for example in examples]
+    asked = [bool(example.source or text) for example in examples]  # an empty TEXT got so far only if it has an answer
+    answers = iter(loaded.answer(list(compress(examples, asked)), **call))
+    predictions = [next(answers) if one else None for one in asked]
     report(predictions)
     for number, prediction in enumerate(predictions, 1):
         print_prediction(number, prediction, nbest, as_json, attention)

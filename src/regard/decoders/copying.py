@@ -16,7 +16,7 @@ from regard.attention.pointer import log_copied, mix, mixed, pointed
 from regard.attention.soft import Attention
 from regard.data.vocabulary import PAD, UNKNOWN
 from regard.decoders.recurrent import Decoded, RecurrentDecoder, Seen, State, Step
-from regard.losses import Loss, Wanted
+from regard.losses import Loss, Told, Wanted
 
 
 class Gate(nn.Module):
@@ -65,7 +65,7 @@ class Copyable(NamedTuple):
     room: Tensor  # (B, X)  as wide as the most symbols beyond the vocabulary that a source of the batch has
 
 
-class Told(NamedTuple):
+class Likely(NamedTuple):
     """How likely the wanted symbols are, and how likely by copying."""
 
     log_probs: Tensor  # (…)  log p(y_t)
@@ -102,7 +102,7 @@ class CopyingDecoder(nn.Module):
         seen = self.writer.see(self._known(tokens), encoded)
         return Decoded(self._mixture(seen, self._open(encoded)), seen.weights)
 
-    def loss(self, tokens: Tensor, encoded: Encoded, wanted: Wanted) -> tuple[Loss, Tensor]:
+    def loss(self, tokens: Tensor, encoded: Encoded, wanted: Wanted, looked: bool) -> Told:
         """−Σ_t [(1 − ε) log p(y_t) + ε mean_n log p_vocabulary(n)], and the weights (B, T, S). Smoothing holds back
         what is written from the vocabulary; it pulls neither at the pointer nor at the gate."""
         seen = self.writer.see(self._known(tokens), encoded)
@@ -113,28 +113,28 @@ class CopyingDecoder(nn.Module):
         if wanted.smoothing > 0:
             uniform = (logits.logsumexp(-1) - logits.mean(-1)).sum()
             total = (1 - wanted.smoothing) * nll + wanted.smoothing * uniform
-        return Loss(total, nll.detach(), real.sum()), seen.weights
+        return Told(Loss(total, nll.detach(), real.sum()), seen.weights)
 
-    def tell(self, tokens: Tensor, encoded: Encoded, targets: Tensor) -> Told:
+    def tell(self, tokens: Tensor, encoded: Encoded, targets: Tensor) -> Likely:
         """y_<t (B, T) and y_t (B, T) -> (B, T) each"""
         seen = self.writer.see(self._known(tokens), encoded)
         every = torch.ones_like(targets, dtype=torch.bool)
         told = self._tell(self._logits(seen.readout[every]), seen, encoded, targets, every)
-        return Told(*(one.view_as(targets) for one in told))
+        return Likely(*(one.view_as(targets) for one in told))
 
     def _open(self, encoded: Encoded, read: Any = None) -> Copyable:
         symbols = cast(Tensor, encoded.symbols)  # (B, S)
         beyond = max(int(symbols.max()) + 1 - self.symbols, 0)
         return Copyable(read, encoded.values, symbols, encoded.values.new_zeros(len(symbols), beyond))
 
-    def _tell(self, logits: Tensor, seen: Seen, encoded: Encoded, targets: Tensor, chosen: Tensor) -> Told:
+    def _tell(self, logits: Tensor, seen: Seen, encoded: Encoded, targets: Tensor, chosen: Tensor) -> Likely:
         """Of M chosen places (B, T), from logits (M, N), without ever holding all N + X probabilities of a step"""
         copied = pointed(seen.weights, cast(Tensor, encoded.symbols), targets)[chosen].to(logits.dtype)  # (M,)
         gate = self.gate(seen, encoded.values, self.writer)[chosen].to(logits.dtype)  # (M,)
         wanted = targets[chosen]  # (M,)
         own = logits.gather(1, self._known(wanted)[:, None])[:, 0] - logits.logsumexp(-1)  # (M,)
         by_copying = log_copied(copied, gate)  # (M,)
-        return Told(torch.where(wanted < self.symbols, mixed(own, copied, gate), by_copying), by_copying)
+        return Likely(torch.where(wanted < self.symbols, mixed(own, copied, gate), by_copying), by_copying)
 
     def _mixture(self, seen: Seen, memory: Copyable) -> Tensor:
         """log p(y_t) of all symbols, (B, T, N + X)"""

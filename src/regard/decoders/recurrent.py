@@ -1,7 +1,7 @@
 """Encoded → symbols, one at a time, reading the source through an attention."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -22,6 +22,7 @@ from regard.fast.packed import search_inside
 from regard.fast.reading import Upper, read_all
 from regard.fast.recurrence import lstm_states, own_loop, uses_own_loop
 from regard.fast.switch import allowed, wanted
+from regard.losses import Told, Wanted, cross_entropy, readout_cross_entropy
 
 COMPARED = 1 << 22  # numbers in the comparisons of queries with keys that are made at once
 
@@ -54,6 +55,13 @@ class Decoder(Protocol):
     def quick(self, memory: Any) -> "QuickStep | None": ...  # the same as `step`, faster, where that is possible
 
     def __call__(self, tokens: Tensor, encoded: Encoded) -> Decoded: ...  # (B, T) -> every step, given y_<t
+
+
+@runtime_checkable
+class OwnLoss(Protocol):
+    """A decoder that knows a better way to its loss than all its logits."""
+
+    def loss(self, tokens: Tensor, encoded: Encoded, wanted: Wanted, looked: bool) -> Told: ...  # (B, T), …
 
 
 class State(NamedTuple):
@@ -160,6 +168,14 @@ class RecurrentDecoder(nn.Module):
         """y_0 … y_{T-1} in, p(y_1) … p(y_T) out."""
         readouts, weights = self.readouts(tokens, encoded, looked=True)
         return Decoded(self.output.logits(readouts), cast(Tensor, weights))
+
+    def loss(self, tokens: Tensor, encoded: Encoded, wanted: Wanted, looked: bool) -> Told:
+        """−Σ_t log p(y_t) from readouts, never holding all logits; the reference is by `forward`."""
+        if not allowed(encoded.values):
+            decoded: Decoded = self(tokens, encoded)
+            return Told(cross_entropy(decoded.logits, wanted.targets, wanted.smoothing), decoded.weights)
+        readouts, weights = self.readouts(tokens, encoded, looked)
+        return Told(readout_cross_entropy(readouts, self.output.O, wanted), weights)
 
     def readouts(self, tokens: Tensor, encoded: Encoded, looked: bool = False) -> tuple[Tensor, Tensor | None]:
         """All steps up to the output layer, (B, T, R), and the weights (B, T, S), sure to be there if somebody looks.

@@ -10,6 +10,7 @@ from regard.attention.memory import Encoded
 from regard.cells import CellState, make_cells
 from regard.data.batching import Padded
 from regard.dropout import Dropout
+from regard.encoders.lstmn import LSTMNEncoder
 from regard.fast.encoding import Reader, reads
 from regard.fast.recurrence import run_layer
 from regard.fast.switch import wanted
@@ -111,7 +112,7 @@ class RecurrentEncoder(nn.Module):
 class TextEncoder(nn.Sequential):
     """Symbols → Encoded"""
 
-    def __init__(self, embed: Embed, layers: RecurrentEncoder):
+    def __init__(self, embed: Embed, layers: RecurrentEncoder | LSTMNEncoder):
         super().__init__(embed, layers)
         self.size = layers.size
         loops = [layer.loop if isinstance(layer, FusedLayer) else None for layer in layers.layers]

@@ -3,8 +3,12 @@
 from pathlib import Path
 from typing import NamedTuple
 
+from torch import nn
+
 from regard import __version__
-from regard.encoders.hierarchy import HierarchicalEncoder
+from regard.decoders.monotonic import MonotonicDecoder
+from regard.decoders.recurrent import RecurrentDecoder
+from regard.encoders.recurrent import RecurrentEncoder, TextEncoder
 from regard.errors import MissingExtra, UsageError
 from regard.export.graphs import Graphs, make_graphs, quantise
 from regard.export.package import Package, write_package
@@ -30,6 +34,13 @@ def export_onnx(run: Run, out: str | Path, *, int8: bool = False) -> Exported:
     return Exported(sum(map(len, graphs)), sum(map(len, written)) if int8 else None)
 
 
+def exportable(model: nn.Module) -> bool:
+    """Whether graphs have been written for what it reads and writes with."""
+    assert isinstance(model, EncoderDecoder)
+    reads = isinstance(model.encoder, TextEncoder) and isinstance(model.encoder[1], RecurrentEncoder)
+    return reads and isinstance(model.decoder, RecurrentDecoder | MonotonicDecoder)
+
+
 def _check(run: Run, out: Path) -> None:
     """Before anything takes time."""
     for package in ("onnx", "onnxscript", "onnxruntime"):
@@ -38,17 +49,13 @@ def _check(run: Run, out: Path) -> None:
         except ImportError as error:
             raise MissingExtra(package, "onnx") from error
     run.writer()
+    if not exportable(run.models[0]):
+        raise UsageError(
+            f"{run.path} cannot be exported: graphs have been written for recurrent encoders of one level and decoders "
+            "with soft, monotonic, fixed or no attention; not for copying, LSTMN, ABS, language models or levels"
+        )
     if len(run.models) > 1:
         raise UsageError(f"an ensemble of {len(run.models)} models cannot be exported: export one run")
-    if run.recipe.model.copy != "none":
-        raise UsageError(
-            f"{run.path} copies (model.copy={run.recipe.model.copy}): exported graphs have one vocabulary for all "
-            "sources; train with model.copy=none to export"
-        )
-    if isinstance(run.models[0].encoder, HierarchicalEncoder):  # the number of turns is no size that a graph can know
-        raise UsageError(
-            f"{run.path} reads on two levels, which no graph has yet: train with dialog.hierarchical=false"
-        )
     if out.is_dir():
         raise UsageError(f"{out} is a folder; give --out the name of a file, such as {out / 'run.onnx'}")
     if not out.parent.is_dir():

@@ -12,7 +12,7 @@ from typing import Any, Protocol, cast, runtime_checkable
 
 from regard.errors import UsageError
 
-TASKS = ("pronounce", "transliterate", "inflect", "translate", "summarize", "respond", "classify")
+TASKS = ("pronounce", "transliterate", "inflect", "translate", "summarize", "respond", "model", "classify")
 
 
 class Task(Protocol):

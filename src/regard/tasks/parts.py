@@ -16,6 +16,7 @@ from regard.cells import CELLS
 from regard.decoders.abs import ABSDecoder
 from regard.decoders.copying import GATES, CopyingDecoder
 from regard.decoders.fertility import Fertility
+from regard.decoders.lstmn import DeepLSTMNDecoder, LSTMNDecoder
 from regard.decoders.monotonic import MonotonicDecoder
 from regard.decoders.output import OUTPUTS
 from regard.decoders.recurrent import RecurrentDecoder
@@ -24,6 +25,7 @@ from regard.decoders.supervision import Supervision
 from regard.dropout import Dropout
 from regard.encoders.bag import Bag
 from regard.encoders.hierarchy import HierarchicalEncoder
+from regard.encoders.lstmn import LSTMNEncoder
 from regard.encoders.recurrent import Embed, RecurrentEncoder, TextEncoder
 from regard.errors import UsageError
 from regard.recipe import Model
@@ -33,9 +35,19 @@ def make_dropout(options: Model) -> Dropout:
     return Dropout(options.dropout, options.variational)
 
 
-def make_layers(input_size: int, options: Model) -> RecurrentEncoder:
+def make_layers(input_size: int, options: Model) -> RecurrentEncoder | LSTMNEncoder:
     """Vectors → Encoded; its values have size model.hidden, whether one direction reads or two."""
     directions = 2 if options.bidirectional else 1
+    if options.cell == "lstmn":
+        return LSTMNEncoder(
+            input_size,
+            options.hidden // directions,
+            options.compare,
+            options.encoder_layers,
+            options.bidirectional,
+            dropout=make_dropout(options),
+            carries=options.fusion == "deep",
+        )
     return RecurrentEncoder(
         input_size,
         options.hidden // directions,
@@ -64,8 +76,10 @@ def make_turn_encoder(symbols: int, border: int, options: Model) -> Hierarchical
 
 def make_decoder(
     symbols: int, value_size: int, options: Model, attention: Mechanism | None = None
-) -> RecurrentDecoder | MonotonicDecoder | ABSDecoder:
+) -> RecurrentDecoder | MonotonicDecoder | ABSDecoder | LSTMNDecoder:
     """With the attention that the options ask for, unless one is handed in."""
+    if options.cell == "lstmn":
+        return _make_lstmn(symbols, value_size, options)
     size, layers, dropout = options.hidden, options.decoder_layers, make_dropout(options)
     if options.attention == "abs":
         return ABSDecoder(
@@ -118,6 +132,23 @@ def make_turn_attention(query_size: int, word_size: int, turn_size: int, options
     words = SCORES[options.score](query_size, word_size, options.compare)
     turns = SCORES[options.score](query_size, turn_size + word_size, options.compare)
     return HierarchicalAttention(words, turns, word_size, NORMALISERS[options.normalise])
+
+
+def _make_lstmn(symbols: int, value_size: int, options: Model) -> LSTMNDecoder:
+    size, layers, dropout = options.hidden, options.decoder_layers, make_dropout(options)
+    start = STARTS[options.start](value_size, size, layers, 2)
+    deep = options.fusion == "deep"
+    attention = NoContext() if deep else make_attention(size, value_size, options)
+    output = OUTPUTS[options.output](size, attention.size, options.embed, options.readout, symbols)
+    sizes = (symbols, options.embed, size, options.compare)
+    decoder = (
+        DeepLSTMNDecoder(*sizes, value_size, attention, output, start, layers, dropout)
+        if deep
+        else LSTMNDecoder(*sizes, attention, output, start, layers, options.query, dropout)
+    )
+    if options.tie:
+        _tie(output.O, decoder.words, options)
+    return decoder
 
 
 def make_attention(

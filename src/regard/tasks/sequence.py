@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.agreement import Agreement
+from regard.attention.memory import Encoded
 from regard.data.batching import Batch, Encoding, collate, pad
 from regard.data.readers import Columns, Example, Reading, read_pairs
 from regard.data.vocabulary import BEGIN, END
@@ -34,6 +35,7 @@ from regard.search.step import Step, StepOutput
 from regard.search.tree import pick
 from regard.tasks.codec import Codec
 from regard.tasks.copying import held_symbols, mark_copies
+from regard.tasks.looks import with_looks
 from regard.tasks.parts import make_asides, make_copying, make_decoder, make_encoder
 from regard.tasks.request import FORBIDDEN, Read, longest_answers, write_prediction, write_read
 from regard.tasks.request import Request as Request
@@ -142,24 +144,28 @@ def answer(
     examples: Sequence[Example],
     request: Request,
     numbers: Sequence[int],
+    starts: Sequence[Sequence[int]] | None = None,
 ) -> list[Prediction]:
-    """Answers to one batch of sources; several models vote (an ensemble). `numbers` tell sampled sources apart."""
+    """Answers to one batch of sources; several models vote (an ensemble). `numbers` tell sampled sources apart.
+
+    Where `starts` are given, each answer begins with its own, else all with the request's prefix.
+    """
     symbols = [codec.source_symbols(example) for example in examples]
     sources = [codec.source_numbers(one) for one in symbols]
     steps = _steps(models, sources)
     step, state = _together(steps)
-    limits, mask, options = _limits(codec, sources, request), steps[0].mask, request.search
+    limits, mask, options = _limits(codec, sources, request, starts), steps[0].mask, request.search
     opinions = [one.frames() for one in steps if one.ctc is not None] if request.reranks else []
     wider = dataclasses.replace(request, nbest=options.beam) if opinions else request
     found = _search(step, state, limits, mask, wider, numbers)
     if opinions:
         found = rerank(found, opinions, options.ctc, options.length_penalty, max(request.nbest, 1))
     attends = any(model.attends for model in models)
-    answers = [
+    written = [
         write_prediction(codec, example, tokens, hypotheses, attends, request.nbest)
         for example, tokens, hypotheses in zip(examples, symbols, found, strict=True)
     ]
-    return mark_copies(models, codec, answers) if codec.copies else answers
+    return _reread(models, steps[0].encoded, codec, written)
 
 
 @torch.inference_mode()
@@ -181,10 +187,16 @@ def force(
         write_read(codec, example, source, target, one.hypothesis, one.following, attends)
         for example, source, target, one in zip(examples, symbols, targets, found, strict=True)
     ]
-    if not codec.copies:
-        return read
-    marked = mark_copies(models, codec, [one.prediction for one in read])
-    return [one._replace(prediction=prediction) for one, prediction in zip(read, marked, strict=True)]
+    looked = _reread(models, steps[0].encoded, codec, [one.prediction for one in read])
+    return [one._replace(prediction=prediction) for one, prediction in zip(read, looked, strict=True)]
+
+
+def _reread(
+    models: Sequence[EncoderDecoder], encoded: Encoded, codec: Codec, answers: Sequence[Prediction]
+) -> list[Prediction]:
+    """With what search keeps no numbers of: what was copied, and where words looked among those before them."""
+    marked = mark_copies(models, codec, answers) if codec.copies else answers
+    return with_looks(models, encoded, codec, marked)
 
 
 def _steps(models: Sequence[EncoderDecoder], sources: Sequence[Sequence[int]]) -> list[ModelStep]:
@@ -258,7 +270,9 @@ def _walked(step: ModelStep, limits: Limits, length_penalty: float) -> list[Hypo
     ]
 
 
-def _limits(codec: Codec, sources: Sequence[Sequence[int]], request: Request) -> Limits:
+def _limits(
+    codec: Codec, sources: Sequence[Sequence[int]], request: Request, starts: Sequence[Sequence[int]] | None
+) -> Limits:
     options = request.search
     start = codec.target.vocabulary.encode(codec.target_symbols(request.prefix)) if request.prefix else []
     return Limits(
@@ -267,6 +281,6 @@ def _limits(codec: Codec, sources: Sequence[Sequence[int]], request: Request) ->
         end=END,
         shortest=options.shortest,
         no_repeat=options.no_repeat,
-        prefix=[start] * len(sources) if start else None,
+        prefix=starts if starts is not None else [start] * len(sources) if start else None,
         forbidden=FORBIDDEN,
     )
