@@ -96,7 +96,7 @@ def test_a_classifier_is_its_equation(hidden: int) -> None:
 def test_a_words_weight_is_that_in_its_sentence_times_the_sentences() -> None:
     reader, source = levels(), padded(*DOCUMENTS)
     chosen, read = reader(source), reader.encoder(source)
-    upper = reader.pool(*read.sentences).weights
+    upper = reader.pool(*read.sentences[:3]).weights
     for row, document in enumerate(DOCUMENTS):
         line = 0
         for place, symbol in enumerate(document):

@@ -11,7 +11,7 @@ from torch.nn import functional
 from regard.attention.memory import Encoded
 from regard.data.vocabulary import END, PAD
 from regard.decoders.ctc import CTC, FRAMES
-from regard.losses import Loss
+from regard.losses import Loss, Wanted
 from regard.tasks.reranking import Frames, ctc_log_probs
 from tests.tiny import padded
 
@@ -64,7 +64,7 @@ def encoded(*lengths: int) -> Encoded:
 
 def joined(ctc: CTC, source: Encoded, targets: Tensor) -> float:
     ones = torch.ones((), dtype=torch.float64)
-    loss = ctc.join(Loss(10 * ones, ones, ones), source, targets)
+    loss = ctc.join(Loss(10 * ones, ones, ones), source, None, Wanted(targets, 0.0))
     assert (loss.nll, loss.symbols) == (1, 1)
     return loss.total.item()
 

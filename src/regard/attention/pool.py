@@ -1,6 +1,7 @@
 """A sequence of vectors → one vector: by where the encoder ended, by all places alike, or by learned queries.
 
-All are built as Name(value_size, size, rows) and called as pool(*encoded). `pool.rows` says how many rows of weights
+All are built as Name(value_size, size, rows) and called as pool(values, mask, summary), or on what
+an encoder returned by `pooled(pool, encoded)`. `pool.rows` says how many rows of weights
 there are to see; 0: the pool looks nowhere in particular. `pool.size` is the size of the vector.
 """
 
@@ -9,6 +10,7 @@ from typing import NamedTuple, Protocol
 import torch
 from torch import Tensor, nn
 
+from regard.attention.memory import Encoded
 from regard.attention.softmax import masked_softmax
 
 
@@ -106,6 +108,11 @@ class StructuredPool(nn.Module):
         energy = self.W2(self.W1(values).tanh()).transpose(-1, -2)  # (…, R, S)
         weights = masked_softmax(energy, mask[..., None, :])  # (…, R, S)
         return Pooled((weights @ values).flatten(-2), weights)  # (…, R·V)
+
+
+def pooled(pool: Pool, encoded: Encoded) -> Pooled:
+    """What an encoder returned, as one vector."""
+    return pool(encoded.values, encoded.mask, encoded.summary)
 
 
 def redundancy(weights: Tensor) -> Tensor:

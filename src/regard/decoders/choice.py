@@ -4,7 +4,7 @@ from typing import NamedTuple, Protocol, cast, overload
 
 from torch import Tensor, nn
 
-from regard.attention.pool import Pool, Pooled, redundancy
+from regard.attention.pool import Pool, pooled, redundancy
 from regard.data.batching import Padded
 from regard.dropout import Dropout
 from regard.encoders.hierarchy import HierarchicalEncoder, Levels
@@ -99,9 +99,9 @@ class FlatReader(nn.Module):
         self.pool = cast(nn.Module, pool)
 
     def forward(self, source: Padded, beside: Padded | None = None) -> Chosen:
-        pooled: Pooled = self.pool(*self.encoder(source))
-        seen = (Seen("words", pooled.weights),) if pooled.weights.size(1) else ()
-        return Chosen(self.classifier(pooled.vector), seen, None, redundancy(pooled.weights))
+        vector, weights = pooled(cast(Pool, self.pool), self.encoder(source))  # (B, P), (B, R, S)
+        seen = (Seen("words", weights),) if weights.size(1) else ()
+        return Chosen(self.classifier(vector), seen, None, redundancy(weights))
 
 
 class LevelsReader(nn.Module):
@@ -117,8 +117,8 @@ class LevelsReader(nn.Module):
 
     def forward(self, source: Padded, beside: Padded | None = None) -> Chosen:
         read: Levels = self.encoder(source)
-        pooled: Pooled = self.pool(*read.sentences)
-        line = read.line[:, None].expand(-1, pooled.weights.size(1), -1)  # (B, R, S)
-        weights = read.weights * pooled.weights.gather(2, line)  # (B, R, S)
+        vector, upper = pooled(cast(Pool, self.pool), read.sentences)  # (B, P), (B, R, U)
+        line = read.line[:, None].expand(-1, upper.size(1), -1)  # (B, R, S)
+        weights = read.weights * upper.gather(2, line)  # (B, R, S)
         seen = (Seen("words", weights),) if weights.size(1) else ()
-        return Chosen(self.classifier(pooled.vector), seen, Lines(read.line, pooled.weights))
+        return Chosen(self.classifier(vector), seen, Lines(read.line, upper))

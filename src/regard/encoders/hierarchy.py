@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.attention.memory import Encoded
-from regard.attention.pool import Pool, Pooled
+from regard.attention.pool import Pool, pooled
 from regard.data.batching import Padded
 from regard.data.vocabulary import PAD
 from regard.encoders.recurrent import RecurrentEncoder, TextEncoder
@@ -82,8 +82,8 @@ class HierarchicalEncoder(nn.Module):
         real = steps < lengths[:, None]  # (n, W)
         where = torch.where(real, starts[:, None] + steps, 0)  # (n, W)
         encoded: Encoded = self.words(Padded(torch.where(real, symbols[where], PAD), lengths))
-        pooled: Pooled = self.pool(*encoded)
-        return _Part(where[real], encoded.values[real], pooled.weights.transpose(1, 2)[real], pooled.vector)
+        one = pooled(cast(Pool, self.pool), encoded)
+        return _Part(where[real], encoded.values[real], one.weights.transpose(1, 2)[real], one.vector)
 
 
 class _Part(NamedTuple):
