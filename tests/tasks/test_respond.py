@@ -25,7 +25,7 @@ def learn(folder: Path, *more: object) -> Result:
     rows = list(talks(300))
     pairs, test = write(folder / "train.tsv", rows[:260]), write(folder / "test.tsv", rows[260:])
     words = ["--set", "source.symbols=words", "--set", "target.symbols=words"]
-    assert train(pairs, folder / "run", *words, *more, task="respond", epochs=10).code == 0
+    assert train(pairs, folder / "run", *words, *more, task="respond", epochs=14).code == 0
     return done("evaluate", folder / "run", test, "--json")
 
 
