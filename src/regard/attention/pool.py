@@ -5,6 +5,7 @@ an encoder returned by `pooled(pool, encoded)`. `pool.rows` says how many rows o
 there are to see; 0: the pool looks nowhere in particular. `pool.size` is the size of the vector.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 import torch
@@ -129,7 +130,7 @@ def _unseen(values: Tensor) -> Tensor:
     return values.new_zeros(*values.shape[:-2], 0, values.size(-2))  # (…, 0, S)
 
 
-POOLS = {
+POOLS: dict[str, Callable[[int, int, int], Pool]] = {
     "last": LastPool,
     "mean": MeanPool,
     "max": MaxPool,

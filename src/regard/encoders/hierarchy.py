@@ -98,7 +98,7 @@ class _Part(NamedTuple):
 def _groups(lengths: Tensor) -> list[Tensor]:
     """Numbers of the sentences of 1, 2, 3–4, 5–8, … words, so that none is padded to more than twice its length."""
     sizes = lengths.float().log2().ceil()  # (N,)
-    return [(sizes == size).nonzero()[:, 0] for size in sizes.unique()]
+    return [(sizes == size).nonzero()[:, 0] for size in sorted(set(sizes.tolist()))]
 
 
 def _spread(rows: Tensor, where: Tensor, count: int) -> Tensor:

@@ -30,7 +30,17 @@ from regard.tasks.request import Request
 
 METRIC = "accuracy"  # what early stopping watches
 SECTIONS = ("data", "source", "model", "training", "choose")
-READERS = ("cell", "embed", "hidden", "encoder_layers", "bidirectional", "residual", "dropout", "variational")
+READERS = (
+    "cell",
+    "embed",
+    "freeze",
+    "hidden",
+    "encoder_layers",
+    "bidirectional",
+    "residual",
+    "dropout",
+    "variational",
+)
 logger = logging.getLogger("regard")
 
 
