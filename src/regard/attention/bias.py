@@ -55,7 +55,7 @@ class PositionTerm(nn.Module):
     def forward(self, trace: Trace, mask: Tensor) -> Tensor:
         step, length = (trace.step + 1)[:, None], mask.sum(1, keepdim=True)  # (B, 1) each
         place = torch.arange(1, mask.size(1) + 1, device=mask.device)[None]  # (1, S)
-        counts = torch.broadcast_tensors(step, place.to(step.dtype), length.to(step.dtype))  # (B, S) each
+        counts = [one.to(step.dtype).expand(mask.shape) for one in (step, place, length)]  # (B, S) each
         term: Tensor = self.W(torch.stack(counts, -1).log1p())  # (B, S, A)
         return term
 
