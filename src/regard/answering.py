@@ -151,7 +151,9 @@ class Answerer(ABC):
         read = self.reread([example], [self.codec.target_symbols(start)])[0]
         following = read.following  # (N,)
         order = [int(number) for number in (-following).argsort(kind="stable") if number not in FORBIDDEN]
-        symbols = [*self.codec.target.vocabulary.symbols, *read.beyond]
+        symbols = list(self.codec.target.vocabulary.symbols)
+        if len(following) > len(symbols):  # some can only be copied
+            symbols += self.codec.foreign(read.prediction.source_tokens)
         return [
             Choice("" if number == END else symbols[number], math.exp(following[number])) for number in order[:count]
         ]

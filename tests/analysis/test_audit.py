@@ -190,6 +190,12 @@ def test_several_runs_together_and_exported_ones_are_refused(reverse: Reverse) -
         audit(exported, [])
 
 
+@pytest.mark.parametrize("options", [{"copy": "gate"}, {"attention": "abs"}])
+def test_what_copies_or_has_no_recurrence_is_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="knows only weights that a context is read with"):
+        audit(run_of(model(**options), **options), EXAMPLES)
+
+
 def test_pairs_with_nothing_to_look_at_are_refused(reverse: Reverse, tmp_path: Path) -> None:
     single = write(tmp_path / "single.tsv", [("a", "A"), ("b", "B")])
     refused(call("audit", reverse.run, single), 1, "no pair has two source symbols")

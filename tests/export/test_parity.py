@@ -40,6 +40,7 @@ MODELS: dict[str, dict[str, Any]] = {  # every cell, score, normaliser, term, fi
     "tanh, sparsemax": {"cell": "tanh", "score": "scaled", "normalise": "sparsemax", "terms": ("coverage",)},
     "lstm, none": {"attention": "none", "output": "state"},
     "lstm, CTC": {"ctc": 0.3},
+    "abs": {"attention": "abs", "window": 1, "order": 3},
 }
 SHORT = {"longest_ratio": 1.0, "longest_extra": 3}
 SEARCHES: dict[str, dict[str, Any]] = {
@@ -124,7 +125,7 @@ def test_every_part_is_exported_somewhere() -> None:
     for part, names in parts.items():
         assert {getattr(one, part) for one in chosen} == set(names)
     assert {term for one in chosen for term in one.terms} == set(TERMS)
-    assert {one.attention for one in chosen} == {"soft", "monotonic", "fixed", "none"}
+    assert {one.attention for one in chosen} == {"soft", "monotonic", "fixed", "none", "abs"}
 
 
 def test_a_model_that_cannot_be_traced_is_one_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,7 +80,6 @@ SMALL = {"model.embed": 8, "model.hidden": 12, "model.compare": 10, "model.reado
         ("copy", "pronounce"),
         ("sentinel", "inflect"),
         ("abs", "translate"),
-        ("no-attention", "summarize"),
     ],
 )
 def test_every_variant_trains_and_answers(tmp_path: Path, variant: str, task: str) -> None:

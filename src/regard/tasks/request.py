@@ -68,8 +68,7 @@ class Read(NamedTuple):
     """A given answer as a run reads it."""
 
     prediction: Prediction
-    following: NDArray[np.float32]  # (N,)  log p of what may come after its last symbol
-    beyond: Sequence[str] = ()  # the symbols of its last numbers, where some can only be copied
+    following: NDArray[np.float32]  # (N,)  log p of what may come after its last symbol; and beyond N what is copied
 
 
 def longest_answers(sources: Sequence[Sequence[int]], options: Search) -> list[int]:
@@ -122,5 +121,4 @@ def write_read(
     read = write_prediction(codec, example, symbols, [hypothesis], attends, 0)
     output = codec.target.segmenter.join(list(target))
     prediction = replace(read, output=output, output_tokens=list(target))
-    shown, foreign = codec.shown(example, prediction), codec.foreign(symbols)
-    return Read(shown, np.asarray(following, dtype=np.float32), foreign)
+    return Read(codec.shown(example, prediction), np.asarray(following, dtype=np.float32))
