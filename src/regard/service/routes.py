@@ -83,8 +83,8 @@ def answering(models: Models, limits: Limits, batcher: Batcher, studio: Studio) 
 
     async def to_draw(model: Model, asked: schemas.Picture) -> Prediction:
         if asked.target is not None:
-            return await reread(model, schemas.Force(**asked.model_dump(exclude={"format", "kind"})))
-        plain = schemas.Predict(source=asked.source, model=asked.model, features=asked.features)
+            return await reread(model, schemas.Force.model_validate(asked.model_dump(exclude={"format", "kind"})))
+        plain = schemas.Predict.model_validate(asked.model_dump(include={"source", "model", "features"}))
         check(plain, limits)
         key = Key(model.name, "predict", options(plain, model))
         [found] = await batcher.ask(key, await weighed(plain, model, dict(key.options)))
