@@ -1,14 +1,8 @@
 """One file per task: data + model + metric, as functions in the order data travels.
 
-<<<<<<< ours
 Tasks come in families: those that write sequences share sequence.py, those that choose a class choosing.py, those that
 point into a passage pointing.py. What a family has in common stands there; a task's own file says what is its own
-(docs/architecture.md). One that reads a second text beside the source may name it, as the page shows it:
-BESIDE = "hypothesis".
-=======
-Tasks come in families: those that write sequences share sequence.py. What a family has in common stands there; a
-task's own file says what is its own (docs/architecture.md).
->>>>>>> theirs
+(docs/architecture.md).
 """
 
 from collections.abc import Sequence
