@@ -103,6 +103,8 @@ def test_a_chosen_answer_is_a_text_that_says_how_sure_it_is() -> None:
     assert dataclasses.replace(CHOSEN, lines=[], line_weights=[]).panel().lines == (6,)
     two = dataclasses.replace(CHOSEN, lines=[], line_weights=[], attention_rows=["w", "v"], attention=np.ones((2, 6)))
     assert two.panel().lines == ()  # word by word, say: a map
+    long = dataclasses.replace(two, source_tokens=["w"] * 41, attention=np.ones((2, 41)))
+    assert long.panel().lines == (41,)
 
 
 def test_an_answer_found_in_the_source_is_marked_there() -> None:

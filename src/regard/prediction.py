@@ -14,6 +14,8 @@ from regard.errors import UsageError
 if TYPE_CHECKING:
     from regard.pictures import Panel
 
+LONG = 40  # tokens; what several rows of a chosen answer looked at in a longer source is legible as text only
+
 
 class Span(NamedTuple):
     """Where an answer stands in the source: characters begin … end − 1."""
@@ -115,16 +117,14 @@ class Prediction:
             )
         rows = self.attention_rows or self.output_tokens
         chosen = self.probabilities is not None or self.span is not None
-        one_line = (
-            (len(self.source_tokens),) if chosen and len(rows) == 1 else ()
-        )  # has one line, so it is drawn as text
+        is_text = chosen and (len(rows) == 1 or len(self.source_tokens) > LONG)
         return Panel(
             self.attention,
             rows,
             self.source_tokens,
             self.title if title is None else title,
             frozenset(self.copied) | {(t, j) for t in range(len(rows)) for j in self._span_places()},
-            tuple(self.lines) or one_line,
+            tuple(self.lines) or ((len(self.source_tokens),) if is_text else ()),
             tuple(self.line_weights),
         )
 

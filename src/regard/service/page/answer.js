@@ -3,6 +3,7 @@
 import { digits, element, find, percent, shown } from "./dom.js";
 
 const MOST = 10; // classes shown
+const LONG = 40; // tokens
 
 let viewers = []; // of the answer that is drawn, and of its further weights
 
@@ -112,12 +113,13 @@ export function drawAttention(answer, view) {
   viewers = [window.regardViewer(find("viewer"), panel, options(view)), ...(answer.looks ?? []).map((look) => drawLook(look, view))];
 }
 
-/** As `Prediction.panel` makes it: where one row looked for a chosen answer, the source is a text of one line. */
+/** As `Prediction.panel` makes it: what one row looked at for a chosen answer, or a long source, is a text of one line. */
 function panelOf(answer) {
   const rows = rowsOf(answer);
   const columns = answer.source_tokens;
   const chosen = answer.probabilities || answer.span;
-  const lines = answer.lines ?? (chosen && rows.length === 1 ? [columns.length] : []);
+  const text = chosen && (rows.length === 1 || columns.length > LONG);
+  const lines = answer.lines ?? (text ? [columns.length] : []);
   return { title: "", rows, columns, weights: answer.attention, marked: answer.copied ?? [], lines, sides: answer.line_weights ?? [] };
 }
 
