@@ -35,7 +35,7 @@ def test_every_option_has_a_place_a_type_a_default_and_a_meaning() -> None:
         assert line.kind, line.name
         assert "Annotated" not in line.kind
         assert "typing" not in line.kind
-    assert {line.name: line.kind for line in lines}["model.cell"] == "one of [tanh, sigmoid, gru, lstm]"
+    assert {line.name: line.kind for line in lines}["model.cell"] == "one of [tanh, sigmoid, gru, lstm, lstmn]"
 
 
 def test_every_number_has_a_range() -> None:

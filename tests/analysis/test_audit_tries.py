@@ -21,6 +21,7 @@ from tests.tiny import ATTENTIONS, CODEC, EXAMPLES, model
 
 KINDS = {name: options for name, options in ATTENTIONS.items() if name not in ("fixed", "none")}
 KINDS |= {"luong": {"query": "current", "input_feeding": True}, "layers": {"decoder_layers": 2, "residual": True}}
+KINDS |= {"lstmn": {"cell": "lstmn"}, "deep": {"cell": "lstmn", "fusion": "deep"}}
 SOURCES = [CODEC.source.vocabulary.encode(CODEC.source_symbols(one)) for one in EXAMPLES]
 TARGETS = [[BEGIN, *CODEC.target.vocabulary.encode(CODEC.target_symbols(one.target))] for one in EXAMPLES]
 

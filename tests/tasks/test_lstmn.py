@@ -14,8 +14,9 @@ from tests.command import backwards, done, refused, regard, train, words, write
 def test_learns_to_read_backwards(tmp_path: Path, fusion: str) -> None:
     rows = [(word, backwards(word)) for word in words("abcd", 3, 4)]
     pairs, test = write(tmp_path / "train.tsv", rows[:270]), write(tmp_path / "test.tsv", rows[270:])
-    options = ["--set", "model.cell=lstmn", "--set", f"model.fusion={fusion}"]
-    result = train(pairs, tmp_path / "run", *options, epochs=16)
+    chosen = ("model.cell=lstmn", f"model.fusion={fusion}", "training.batch_size=32", "training.learning_rate=0.01")
+    options = [part for one in chosen for part in ("--set", one)]
+    result = train(pairs, tmp_path / "run", *options, epochs=14)
     assert result.code == 0, result.err
     report = done("evaluate", tmp_path / "run", test, "--json").objects[0]
     assert report["metrics"]["accuracy"] >= 90

@@ -25,6 +25,12 @@ class Recalled(NamedTuple):
     weights: Tensor  # (B, t)  s_ti
 
 
+def recall(weights: Tensor, tape: Tape) -> Recalled:
+    """[h̃_t; c̃_t] = Σ_i s_ti [h_i; c_i]"""
+    state, carry = (weights[:, None] @ tape.entries)[:, 0].chunk(2, -1)  # (B, H), (B, H)
+    return Recalled(state, carry, weights)
+
+
 class TapeAttention(nn.Module):
     """a_ti = v · tanh(W_h h_i + W_x x_t + W_h̃ h̃_{t-1}),   s_t = softmax_i a_ti,   [h̃_t; c̃_t] = Σ_i s_ti [h_i; c_i]
     Cheng, Dong and Lapata 2016, eq. 4–6; over the tapes of a source, eq. 10–12
@@ -64,5 +70,4 @@ class TapeAttention(nn.Module):
         query = self.W_last(last, asked)  # (B, A)
         energy = self.v((tape.keys + query[:, None]).tanh()).squeeze(-1)  # (B, t)
         weights = energy.softmax(-1) if tape.mask is None else masked_softmax(energy, tape.mask)  # (B, t)
-        recalled = (weights[:, None] @ tape.entries)[:, 0]  # (B, 2H)
-        return Recalled(*recalled.chunk(2, -1), weights)
+        return recall(weights, tape)

@@ -212,7 +212,7 @@ class DeepLSTMNDecoder(LSTMNDecoder):
         return torch.cat([self._cells[0].drive(words), self.source.ask(words), self.gate(words)], -1)
 
     def _recur(self, drive: Tensor, state: Remembering, memory: Tape) -> Recurred:
-        own, asked, gate = drive.split(self.sizes, -1)  # (B, 4H + A), (B, A), (B, H)
+        own, asked, gate = torch.split(drive, self.sizes, -1)  # (B, 4H + A), (B, A), (B, H)
         recalled = self.source(asked, cast(Tensor, state.source), memory)
         fused = self.gate_source(recalled.state, gate).sigmoid() * recalled.carry  # (B, H)  r_t ⊙ α̃_t
         moved = self._climb(own, state, fused)

@@ -50,7 +50,7 @@ class LSTMNCell(nn.Module):
         return Taped(self.attention.empty(like), like.new_zeros(len(like), self.cell.size))
 
     def forward(self, drive: Tensor, before: Taped, noise: Tensor | None = None, fused: Tensor | None = None) -> Moved:
-        gates, asked = drive.split(self.sizes, -1)  # (B, 4H), (B, A)
+        gates, asked = torch.split(drive, self.sizes, -1)  # (B, 4H), (B, A)
         recalled = self.attention(asked, before.last, before.tape)
         if fused is None:
             state, carry = self.cell(gates, (recalled.state, recalled.carry), noise)  # (B, H), (B, H)

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from regard.attention.memory import Attended
 from regard.attention.monotonic import MonotonicTransition
 from regard.attention.soft import Attention
+from regard.attention.tape import Recalled, TapeAttention, recall
 from regard.fast.switch import plain
 
 Change = Callable[[Tensor, Tensor], Tensor]  # g: weights (R, T, S), mask (R, S) -> what is read instead, (R, T, S)
@@ -49,7 +50,19 @@ def _monotonic(change: Change, transition: nn.Module, given: Any, prior: Tensor)
     return change(prior[:, None], memory.mask)[:, 0]  # (R, S)
 
 
-DOORS: dict[type[nn.Module], Callable[..., Any]] = {Attention: _soft, MonotonicTransition: _monotonic}
+def _tape(change: Change, attention: nn.Module, given: Any, recalled: Recalled) -> Recalled:
+    """Deep fusion; what a cell recalls of itself, from a tape without padding, stays as it is."""
+    tape = given[2]  # of (asked, last, tape)
+    if tape.mask is None:
+        return recalled
+    return recall(change(recalled.weights[:, None], tape.mask)[:, 0], tape)
+
+
+DOORS: dict[type[nn.Module], Callable[..., Any]] = {
+    Attention: _soft,
+    MonotonicTransition: _monotonic,
+    TapeAttention: _tape,
+}
 
 
 def erase(places: Tensor) -> Change:

@@ -82,6 +82,8 @@ def _trials(plan: Plan, call: Call) -> Trials:
 
 def _metric(plan: Plan, wanted: str | None) -> str:
     known = [name for name in plan.task.measure(["a"], [["a"]]).metrics if name in STATISTICS]
+    if not known:
+        raise UsageError("answers of this task are not compared with references: measure runs with `regard evaluate`")
     if wanted is not None and wanted not in known:
         hint = neighbour(wanted, known) or ";"
         raise UsageError(f"{wanted} is not measured here{hint} there are {', '.join(known)}")
