@@ -7,7 +7,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.errors import DataError
-from regard.metrics import Scored, accuracy, bleu, chrf, macro_f1, rouge, symbol_error, ter, wer, word_error_rate
+from regard.metrics import (
+    Scored,
+    accuracy,
+    answer_words,
+    bleu,
+    chrf,
+    exact_match,
+    macro_f1,
+    rouge,
+    symbol_error,
+    ter,
+    wer,
+    word_error_rate,
+    word_f1,
+)
 
 OUTPUTS = ["The cat sat on the mat.", "A dog runs fast!", "It's raining again, they say."]
 FIRST = ["The cat is sitting on the mat.", "The dog runs very fast!", "It is raining again, they say."]
@@ -150,3 +164,19 @@ def test_rouge_survives_emptiness_and_knows_all_scripts() -> None:
     assert rouge([""], [["a"]]) == (0, 0, 0)
     assert rouge(["."], [["!"]]) == (0, 0, 0)
     assert rouge(["Größe – नमस्ते_x"], [["größe, नमस्ते x"]]).rouge1 == 100
+
+
+def test_answers_are_compared_as_squad_does() -> None:
+    assert answer_words("The  Cat's a-sat, an (owl)!") == ["cats", "asat", "owl"]
+    outputs = ["the cat sat", "Dog!", "a", "owl"]
+    references = [["Cat sat."], ["cat", "dog"], ["the"], ["owls"]]
+    assert exact_match(outputs, references) == 75
+    assert word_f1(outputs, references) == 75
+
+
+def test_word_f1_by_hand_and_with_the_best_reference() -> None:
+    # 2 words shared of 3 and 4, each as often as it stands in both: 2 · 2 / 7; the other reference shares 1 of 3 and 1
+    assert word_f1(["x x y"], [["x y z w"]]) == pytest.approx(400 / 7)
+    assert word_f1(["x x y"], [["y", "x y z w"]]) == pytest.approx(400 / 7)
+    assert word_f1(["x x y"], [["x x"]]) == pytest.approx(80)
+    assert word_f1(["", "b"], [["b"], [""]]) == 0

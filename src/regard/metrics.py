@@ -9,11 +9,13 @@
 | bleu, chrf, ter | bleu, chrf, ter                     | finished text, never subwords or split words  |
 | rouge1/2/L      | rouge                               | words of finished text, case and marks apart  |
 | distinct1, …    | distinct                            | outputs with each other                       |
+| em, f1          | exact_match, word_f1                | answers in words, as SQuAD counts them        |
 
 Every output may have several references, and not all equally many; `references[i]` belong to `outputs[i]`.
 """
 
 import re
+import string
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from itertools import pairwise, zip_longest
@@ -93,6 +95,33 @@ def word_error_rate(outputs: Sequence[str], references: Sequence[Sequence[str]])
     return symbol_error(
         [output.split() for output in outputs], [[text.split() for text in options] for options in references]
     )
+
+
+def exact_match(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> float:
+    """Share of answers with the same words as one of their references            Rajpurkar et al. 2016"""
+    return accuracy(
+        [answer_words(one) for one in outputs], [[answer_words(one) for one in many] for many in references]
+    )
+
+
+def word_f1(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> float:
+    """2 · shared / (words of the output + words of the reference), with the best reference; the mean over outputs"""
+    _check(outputs, references)
+    pairs = zip(outputs, references, strict=True)
+    return 100 * sum(max(_answer_f1(output, one) for one in options) for output, options in pairs) / len(outputs)
+
+
+def _answer_f1(output: str, reference: str) -> float:
+    ours, theirs = answer_words(output), answer_words(reference)
+    if not ours or not theirs:
+        return float(ours == theirs)
+    return _f1((Counter(ours) & Counter(theirs)).total(), len(ours), len(theirs))
+
+
+def answer_words(text: str) -> list[str]:
+    """Lower-cased, without punctuation, then without a, an and the."""
+    bare = text.lower().translate(str.maketrans("", "", string.punctuation))
+    return re.sub(r"\b(a|an|the)\b", " ", bare).split()
 
 
 def bleu(outputs: Sequence[str], references: Sequence[Sequence[str]], lowercase: bool = False) -> Scored:

@@ -32,6 +32,7 @@ PartShare = Annotated[float, Field(ge=0, lt=1)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Terms = Annotated[tuple[Literal["location", "coverage", "position", "markov", "fertility"], ...], Field(max_length=5)]
+Blank = Annotated[str, Field(min_length=1, max_length=64)]
 
 
 def option(default: Any, meaning: str) -> Any:
@@ -210,6 +211,16 @@ class Sentinel(_Section):
 
 
 @dataclass(frozen=True)
+class Point(_Section):
+    """How an answer is pointed at in a passage."""
+
+    rounds: Few = option(4, "most rounds of pointing, each from where the last one pointed")
+    pieces: Few = option(4, "linear pieces of each maxout, the p of max_p")
+    longest_span: Size = option(30, "most tokens of an answer")
+    blank: Blank = option("_____", "what stands for the missing word in a question with a blank")
+
+
+@dataclass(frozen=True)
 class Recipe(_Section):
     """One system: a task and all its options."""
 
@@ -224,6 +235,7 @@ class Recipe(_Section):
     choose: Choose = field(default_factory=Choose)
     dialog: Dialog = field(default_factory=Dialog)
     sentinel: Sentinel = field(default_factory=Sentinel)
+    point: Point = field(default_factory=Point)
 
 
 class Layer(NamedTuple):

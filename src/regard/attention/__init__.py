@@ -2,10 +2,12 @@
 
 In reading order: energies to weights (softmax), queries against keys (score), what is read and written
 (memory), what joins the keys (bias), where it may look (window), the attentions (soft, multihead, hierarchical,
-monotonic), copying what they look at (pointer), and sequences as one vector (pool).
+monotonic), copying what they look at (pointer), sequences as one vector (pool), and two sequences that read each other
+(both, coattention, over).
 """
 
 from regard.attention.bias import TERMS, CoverageTerm, FertilityTerm, LocationTerm, MarkovTerm, PositionTerm
+from regard.attention.both import BothWays, both_ways
 from regard.attention.hierarchical import HierarchicalAttention
 from regard.attention.memory import Attended, Encoded, Mechanism, Memory, Trace
 from regard.attention.monotonic import MonotonicTransition, Reweighed, reweigh
@@ -46,6 +48,7 @@ __all__ = [
     "Attention",
     "AttentionPool",
     "BilinearScore",
+    "BothWays",
     "CoverageTerm",
     "DotScore",
     "Encoded",
@@ -73,6 +76,7 @@ __all__ = [
     "Score",
     "StructuredPool",
     "Trace",
+    "both_ways",
     "masked_entmax15",
     "masked_softmax",
     "masked_sparsemax",

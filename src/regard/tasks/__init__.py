@@ -11,7 +11,18 @@ from typing import Any, Protocol, cast, runtime_checkable
 
 from regard.errors import UsageError
 
-TASKS = ("pronounce", "transliterate", "inflect", "translate", "summarize", "respond", "model", "classify")
+TASKS = (
+    "pronounce",
+    "transliterate",
+    "inflect",
+    "translate",
+    "summarize",
+    "respond",
+    "model",
+    "classify",
+    "read",
+    "fill",
+)
 
 
 class Task(Protocol):

@@ -63,6 +63,7 @@ def prepare(
     codec = module.codec(train_part, resolved)
     _check_parts(module, codec, resolved)
     train_part, encodings = _fitting(module.encode(codec, train_part), train_part, resolved, "training")
+    train_part, encodings = _teaching(encodings, train_part)
     dev_part, dev_encodings = _fitting(module.encode(codec, dev_part), dev_part, resolved, "dev")
     if alignments and not any(getattr(one, "links", ()) for one in encodings):
         raise UsageError(f"--alignments {alignments}: the task {task} has no use for links, or no pair has any")
@@ -168,5 +169,21 @@ def _fitting(
             len(examples),
             name,
             most,
+        )
+    return [examples[number] for number in kept], [encodings[number] for number in kept]
+
+
+def _teaching(encodings: Sequence[Any], examples: Sequence[Example]) -> tuple[list[Example], list[Any]]:
+    """Without the pairs that no loss can be made of: an answer that should be pointed at, but is not there."""
+    kept = [number for number, one in enumerate(encodings) if one.counted > 0]
+    if not kept:
+        raise DataError(f"none of {len(examples)} answers stands in what is read of its passage")
+    if len(kept) < len(examples):
+        missing = next(example for example, one in zip(examples, encodings, strict=True) if one.counted == 0)
+        logger.warning(
+            "left out %d of %d training pairs whose answer is not in what is read of the passage; the first: %s",
+            len(examples) - len(kept),
+            len(examples),
+            missing.place,
         )
     return [examples[number] for number in kept], [encodings[number] for number in kept]

@@ -14,6 +14,7 @@ class Row(NamedTuple):
     source: str
     target: str
     links: str = ""  # word links in Pharaoh form, 0-0 1-2, where the corpus has them
+    features: str = ""  # what is read beside the source: a question
 
 
 class Split(NamedTuple):
@@ -44,4 +45,4 @@ def tidy(text: str) -> str:
 
 
 def _distinct(rows: Iterable[Row]) -> Iterable[Row]:
-    return {(row.source, row.target): row for row in rows}.values()
+    return {(row.source, row.target, row.features): row for row in rows}.values()

@@ -1,5 +1,6 @@
 """One corpus → a folder of split TSV files and a README that says where they come from."""
 
+from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
@@ -27,11 +28,19 @@ def write_corpus(
     `dev` and `test` are shares of the keys. `single_words` keeps names of one word only (transliteration).
     """
     corpus, variant = find_corpus(name)
-    _check(name, corpus, dev, test, single_words)
-    _check_folder(name, out)
+    if single_words and corpus.task != "transliterate":
+        raise UsageError(f"single words can be picked from corpora of names (pycountry, geonames), not from {name}")
+    check_target(name, out, dev, test)
     rows = corpus.read(contents(corpus.package), variant)
     if single_words:
         rows = (row for row in rows if " " not in row.source + row.target)
+    return write_rows(name, corpus, rows, out, seed=seed, dev=dev, test=test)
+
+
+def write_rows(
+    name: str, corpus: Corpus, rows: Iterable[Row], out: Path, *, seed: int, dev: float, test: float
+) -> Written:
+    """Split the rows and write them, with a README."""
     parts = split(rows, seed=seed, dev=dev, test=test)
     if not all(parts):
         raise DataError(f"{name} is too small for three parts of these shares: {', '.join(_sizes(parts))}")
@@ -44,12 +53,16 @@ def _write_parts(out: Path, parts: Split) -> dict[str, int]:
     """TSV for every part, and beside it the links of the same lines where the corpus has them."""
     files: dict[str, int] = {}
     for part, rows in _named(parts):
-        write_text(out / f"{part}.tsv", "".join(f"{row.source}\t{row.target}\n" for row in rows))
+        write_text(out / f"{part}.tsv", "".join(map(_line, rows)))
         files[f"{part}.tsv"] = len(rows)
         if _has_links(parts):
             write_text(out / f"{part}.pharaoh", "".join(f"{row.links}\n" for row in rows))
             files[f"{part}.pharaoh"] = len(rows)
     return files
+
+
+def _line(row: Row) -> str:
+    return "\t".join([row.source, row.target, row.features] if row.features else [row.source, row.target]) + "\n"
 
 
 def _named(parts: Split) -> list[tuple[str, list[Row]]]:
@@ -68,11 +81,11 @@ def _keys(rows: list[Row]) -> int:
     return sum(1 for _ in groupby(rows, key=lambda row: row.key))  # rows of a key are neighbours
 
 
-def _check(name: str, corpus: Corpus, dev: float, test: float, single_words: bool) -> None:
+def check_target(name: str, out: Path, dev: float, test: float) -> None:
+    """That there is room for three parts, in a folder that is new or holds an earlier copy."""
     if not (dev > 0 and test > 0 and dev + test < 1):
         raise UsageError(f"dev={dev} and test={test} leave no room: both above 0, together below 1")
-    if single_words and corpus.task != "transliterate":
-        raise UsageError(f"single words can be picked from corpora of names (pycountry, geonames), not from {name}")
+    _check_folder(name, out)
 
 
 def _check_folder(name: str, out: Path) -> None:
@@ -103,14 +116,16 @@ def _headline(name: str) -> str:
 
 def _readme(name: str, corpus: Corpus, parts: Split, seed: int) -> str:
     sizes = "\n".join(f"  {size}" for size in _sizes(parts))
+    source = f"{corpus.package.name} {corpus.package.version}".strip()
+    columns = "passage, answer, question" if parts.train[0].features else "source, target"
     links = "\nThe .pharaoh files hold the links of the same lines: 0-2 is source word 0 with target word 2.\n"
     return (
         f"{_headline(name)}"
         f"{corpus.meaning}; task {corpus.task}\n"
-        f"source: {corpus.package.name} {corpus.package.version}\n"
+        f"source: {source}\n"
         f"credit: {corpus.credit}\n"
         f"licence: {corpus.licence}\n\n"
-        f"Columns: source, target; UTF-8, NFC, no header, no line twice under one key. A source with several targets\n"
+        f"Columns: {columns}; UTF-8, NFC, no header, no line twice under one key. A source with several targets\n"
         f"has several lines.\n\n"
         f"{sizes}\n\n"
         f"Split by {corpus.key}, never one on two sides: by a hash of it and the seed {seed}. Lines are in\n"

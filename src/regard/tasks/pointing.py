@@ -1,0 +1,162 @@
+"""What the tasks that point into a passage share: passage and question as numbers, and answers cut out of the text.
+
+An answer is always `source[begin:end]`, as it was written. Of a passage longer than data.longest only so much is read,
+and an answer says how much was left out; in training, a question whose answer is not in what is read is left out.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields as fields_of
+from typing import Any, NamedTuple, cast
+
+import torch
+from torch import Tensor
+
+from regard.data.batching import Padded, pad
+from regard.data.places import Token
+from regard.data.readers import Columns, Example, Reading, read_pairs
+from regard.decoders.reader import NOWHERE
+from regard.encoders.recurrent import TextEncoder
+from regard.errors import DataError, UsageError
+from regard.prediction import Look, Prediction, Span
+from regard.recipe import Model, Recipe
+from regard.tasks.parts import make_encoder
+from regard.tasks.questions import PointingCodec, texts, trouble
+
+SECTIONS = ("data", "source", "model", "training", "point")
+USED = {"cell", "embed", "hidden", "encoder_layers", "bidirectional", "residual", "dropout", "variational", "freeze"}
+
+
+class Asked(NamedTuple):
+    """One passage and question as numbers."""
+
+    passage: list[int]
+    question: list[int]
+    places: tuple[
+        int, ...
+    ]  # of the answer: its first and last place, or all of a word; none: it is not in what is read
+
+    @property
+    def length(self) -> int:
+        return max(len(self.passage), len(self.question))
+
+    @property
+    def width(self) -> int:
+        return len(self.passage) + len(self.question)
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        return len(self.passage), len(self.question)
+
+    @property
+    def counted(self) -> int:
+        return 1 if self.places else 0
+
+
+class AskedBatch(NamedTuple):
+    passage: Padded
+    question: Padded
+    places: Tensor  # (B, K)  NOWHERE where there is none
+    numbers: list[int]
+
+    def to(self, device: torch.device) -> "AskedBatch":
+        return AskedBatch(self.passage.to(device), self.question.to(device), self.places.to(device), self.numbers)
+
+
+Places = Callable[[PointingCodec, Example, Sequence[Token]], Sequence[int]]  # of the answer among these tokens
+
+
+def read_questions(path: str | Sequence[str], recipe: Recipe, skip_bad_lines: bool, blank: str) -> Reading:
+    """The rows of a file; one whose question cannot be asked is a bad line."""
+    data = recipe.data
+    if data.features_column is None:
+        raise UsageError("data.features_column is null, but here it is the column of the question: name it")
+    columns = Columns(data.source_column, data.target_column, data.features_column, where=data.where_column)
+    reading = read_pairs(path, columns, skip_bad_lines=skip_bad_lines)
+    found = [(one, trouble(one, blank)) for one in reading.examples]
+    wrong = [f"{one.place}: {what}" for one, what in found if what]
+    asked = [one for one, what in found if not what]
+    if wrong and not (skip_bad_lines and asked):
+        raise DataError(f"{wrong[0]} (--skip-bad-lines leaves such lines out)")
+    return Reading(asked, reading.skipped + wrong)
+
+
+def encode_questions(codec: PointingCodec, examples: Sequence[Example], places: Places) -> list[Asked]:
+    asked = []
+    for example in examples:
+        tokens, question = codec.tokens(example.source), codec.question(example)
+        found = tuple(places(codec, example, tokens))
+        read = codec.encode(texts(tokens[: codec.longest])), codec.encode(question[: codec.longest])
+        asked.append(Asked(*read, found if all(place < codec.longest for place in found) else ()))
+    return asked
+
+
+def batch(encodings: Sequence[Asked], numbers: list[int]) -> AskedBatch:
+    chosen = [encodings[number] for number in numbers]
+    most = max(2, *(len(one.places) for one in chosen))
+    places = [[*one.places, *[NOWHERE] * (most - len(one.places))] for one in chosen]  # (B, K)
+    return AskedBatch(
+        pad([one.passage for one in chosen]), pad([one.question for one in chosen]), torch.tensor(places), numbers
+    )
+
+
+class Question(NamedTuple):
+    """A passage and what is asked of it, on the way to an answer."""
+
+    example: Example
+    tokens: list[Token]  # as many as are read
+    question: list[str]
+    unknown: list[str]
+    left_out: int
+
+
+def ask(codec: PointingCodec, examples: Sequence[Example], device: torch.device) -> tuple[list[Question], AskedBatch]:
+    asked = [_question(codec, example) for example in examples]
+    numbers = [Asked(codec.encode(texts(one.tokens)), codec.encode(one.question), ()) for one in asked]
+    return asked, batch(numbers, list(range(len(asked)))).to(device)
+
+
+def _question(codec: PointingCodec, example: Example) -> Question:
+    tokens, question = codec.tokens(example.source), codec.question(example)
+    most = codec.longest
+    left_out = max(len(tokens) - most, 0) + max(len(question) - most, 0)
+    tokens, question = tokens[:most], question[:most]
+    unknown = codec.vocabulary.unknown(codec.folded([*texts(tokens), *question]))
+    return Question(example, tokens, question, unknown, left_out)
+
+
+def point(asked: Question, first: int, last: int, log_prob: float, attention: Any, looks: Sequence[Look]) -> Prediction:
+    """The answer that stands on these tokens of the passage, cut out of the text."""
+    span = Span(asked.tokens[first].begin, asked.tokens[last].end)
+    return Prediction(
+        asked.example.source,
+        asked.example.source[span.begin : span.end],
+        log_prob,
+        log_prob,
+        texts(asked.tokens),
+        texts(asked.tokens[first : last + 1]),
+        attention,
+        unknown=asked.unknown,
+        span=span,
+        attention_rows=asked.question,
+        looks=looks,
+        left_out=asked.left_out,
+    )
+
+
+def make_reader(codec: PointingCodec, options: Model) -> TextEncoder:
+    """What reads passages and questions, over one table of words."""
+    return cast(TextEncoder, make_encoder(len(codec.vocabulary), options))  # there is no other kind of these attentions
+
+
+def refuse_ignored(recipe: Recipe, used: set[str], attentions: Sequence[str]) -> None:
+    """Better an error than an option that does nothing."""
+    task, plain = recipe.task, Model()
+    if recipe.model.attention not in attentions:
+        raise UsageError(f"model.attention={recipe.model.attention} is not for {task}: {' or '.join(attentions)} is")
+    for one in fields_of(plain):
+        changed = getattr(recipe.model, one.name) != getattr(plain, one.name)
+        compares = one.name == "compare" and recipe.model.cell == "lstmn"
+        if changed and not compares and one.name not in USED | used | {"attention"}:
+            raise UsageError(f"model.{one.name} does nothing in the task {task}: leave it out")
+    if recipe.training.smoothing or recipe.training.own_words:
+        raise UsageError(f"training.smoothing and training.own_words do nothing in the task {task}: set both to 0")
