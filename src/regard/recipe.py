@@ -221,6 +221,25 @@ class Point(_Section):
 
 
 @dataclass(frozen=True)
+class Imply(_Section):
+    """Which rows of a table of premises and hypotheses are learnt, where labels say how the two stand to each other."""
+
+    label_column: int | str | None = option(None, "column of the label, or null: all rows are learnt")
+    label: str = option("entailment", "rows with this label are learnt and the others left out; capitals do not count")
+
+
+@dataclass(frozen=True)
+class Entail(_Section):
+    """How a premise and a hypothesis are put together."""
+
+    reader: Literal["alignment", "words", "sentences"] = option(
+        "alignment",
+        "each word is compared with what the other text has for it (alignment), the hypothesis reads the premise word "
+        "by word (words), or each text is read by itself (sentences)",
+    )
+
+
+@dataclass(frozen=True)
 class Recipe(_Section):
     """One system: a task and all its options."""
 
@@ -236,6 +255,8 @@ class Recipe(_Section):
     dialog: Dialog = field(default_factory=Dialog)
     sentinel: Sentinel = field(default_factory=Sentinel)
     point: Point = field(default_factory=Point)
+    imply: Imply = field(default_factory=Imply)
+    entail: Entail = field(default_factory=Entail)
 
 
 class Layer(NamedTuple):

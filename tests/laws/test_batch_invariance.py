@@ -137,7 +137,7 @@ def test_the_loss_of_a_batch_is_the_sum_of_its_examples(attention: str, cell: st
 def test_what_is_beyond_the_end_changes_nothing(attention: str, cell: str) -> None:
     """Longer padding, and other symbols in it."""
     made = model(6, **ATTENTIONS[attention], cell=cell, encoder_layers=2)
-    source, target, _ = batch(ENCODINGS, NUMBERS)
+    source, target, *_ = batch(ENCODINGS, NUMBERS)
     longer = torch.nn.functional.pad(source.data, (0, 3))
     garbage = torch.where(Padded(longer, source.lengths).mask, longer, torch.randint_like(longer, 1, 10))
     places, reads = source.data.size(1), target.data[:, :-1]

@@ -119,9 +119,6 @@ class Answer(BaseModel):
     looks: list[FurtherWeights] = Field([], description="Further weights behind the answer.")
     left_out: int = Field(0, description="Source tokens beyond what the model reads.")
     nbest: list["Answer"] = Field([], description="Best first, when asked for.")
-    copied: list[tuple[int, int]] = Field(
-        [], description="(t, j): output token t was copied from source token j. Absent when nothing was."
-    )
 
 
 class Answers(BaseModel):

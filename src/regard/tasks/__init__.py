@@ -18,8 +18,10 @@ TASKS = (
     "translate",
     "summarize",
     "respond",
+    "imply",
     "model",
     "classify",
+    "entail",
     "read",
     "fill",
 )

@@ -1,0 +1,88 @@
+"""Premise, hypothesis → class: does it follow, is it contradicted, or neither?"""
+
+from collections.abc import Callable, Sequence
+
+from regard.attention.pool import MaxPool, MeanPool, Pool, StructuredPool
+from regard.attention.score import SCORES
+from regard.attention.soft import Attention
+from regard.data.readers import Reading
+from regard.decoders.choice import Chooser, Classifier
+from regard.decoders.pairs import PairChoice
+from regard.encoders.pairs import PairReader
+from regard.encoders.pairs.alignment import SoftAlignment
+from regard.encoders.pairs.sentences import GatedSentences
+from regard.encoders.pairs.words import WordByWord
+from regard.encoders.recurrent import TextEncoder
+from regard.errors import UsageError
+from regard.model import initialise
+from regard.recipe import Choose, Recipe
+from regard.tasks import choosing
+from regard.tasks.choosing import METRIC, Codec, answer, batch, check_model, codec, encode, loss, measure
+from regard.tasks.parts import make_dropout, make_encoder
+
+CODEC = Codec
+SECTIONS = (*choosing.SECTIONS, "entail")
+
+__all__ = [
+    "CODEC",
+    "METRIC",
+    "SECTIONS",
+    "answer",
+    "batch",
+    "build",
+    "codec",
+    "encode",
+    "loss",
+    "measure",
+    "read",
+]
+
+
+def read(path: str | Sequence[str], recipe: Recipe, skip_bad_lines: bool = False) -> Reading:
+    if recipe.data.features_column is None:
+        raise UsageError("entail reads two texts: set data.features_column to the column of the hypothesis")
+    return choosing.read(path, recipe, skip_bad_lines)
+
+
+def build(codec: Codec, recipe: Recipe) -> Chooser:
+    """One encoder reads both texts, and the reader that the recipe names puts them together."""
+    _check(recipe)
+    encoder = make_encoder(len(codec.source.vocabulary), recipe.model)
+    pair = READERS[recipe.entail.reader](encoder, recipe)
+    classifier = Classifier(pair.size, recipe.choose.hidden, len(codec.labels), make_dropout(recipe.model))
+    model = Chooser(PairChoice(pair, classifier), recipe.choose.penalty)
+    initialise(model)
+    return model
+
+
+def _alignment(encoder: TextEncoder, recipe: Recipe) -> PairReader:
+    size = recipe.choose.size
+    score = SCORES[recipe.model.score](encoder.size, encoder.size, size)
+    pools: list[Pool] = [MeanPool(size, 0, 0), MaxPool(size, 0, 0)]
+    return SoftAlignment(encoder, score, pools, encoder.size, size, make_dropout(recipe.model))
+
+
+def _words(encoder: TextEncoder, recipe: Recipe) -> PairReader:
+    score = SCORES[recipe.model.score](2 * encoder.size, encoder.size, recipe.choose.size)
+    return WordByWord(encoder, Attention(score, encoder.size), encoder.size)
+
+
+def _sentences(encoder: TextEncoder, recipe: Recipe) -> PairReader:
+    size = recipe.choose.size
+    return GatedSentences(encoder, StructuredPool(encoder.size, size, recipe.choose.rows), encoder.size, size)
+
+
+def _check(recipe: Recipe) -> None:
+    """Better an error than an option that does nothing."""
+    choose, plain, sentences = recipe.choose, Choose(), recipe.entail.reader == "sentences"
+    check_model(recipe, choosing.READERS if sentences else (*choosing.READERS, "score"))
+    for name in ("levels", "pool") if sentences else ("levels", "pool", "rows", "penalty"):
+        if getattr(choose, name) != getattr(plain, name):
+            raise UsageError(f"choose.{name} does nothing with entail.reader={recipe.entail.reader}: leave it out")
+
+
+READERS: dict[str, Callable[[TextEncoder, Recipe], PairReader]] = {
+    "alignment": _alignment,
+    "words": _words,
+    "sentences": _sentences,
+}
