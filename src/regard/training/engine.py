@@ -33,6 +33,8 @@ WHOLE = StateDictOptions(full_state_dict=True)
 LEADERS = StateDictOptions(full_state_dict=True, cpu_offload=True)  # the others get nothing
 TIED = StateDictOptions(full_state_dict=True, strict=False)  # tied weights are given once
 
+CLOSED: list[Any] = []  # groups that are over
+
 
 class Engine:
     """The group of processes that train one model."""
@@ -137,5 +139,8 @@ class Engine:
         set_optimizer_state_dict(model, optimiser, {"state": state, "param_groups": groups}, options=WHOLE)
 
     def close(self) -> None:
+        """The group is over, but never freed: gloo then joins its threads, and one that wants the interpreter's lock at
+        this moment waits for us as we wait for it."""
         if dist.is_initialized():
+            CLOSED.append(dist.group.WORLD)
             dist.destroy_process_group()
