@@ -12,7 +12,7 @@ from regard.model import EncoderDecoder
 
 
 class Agreement(nn.Module):
-    """−log p(y | x) − log p(x | y) + γ B,  B = −tr(A_{X→Y}ᵀ A_{Y→X})       Cohn et al. 2016, 4.2; Liang et al. 2006
+    """−log p(y | x) − log p(x | y) + γ B,  B = −tr(A_{X→Y}ᵀ A_{Y→X})       Cohn et al. 2016; Liang et al. 2006
 
     It stands aside of the model X → Y and holds the model Y → X. Both matrices are taken as (T, S), so that −B is the
     sum of the products of their cells; rows of END and padding are left out, and so 0 ≤ −B ≤ min(S, T).

@@ -43,7 +43,7 @@ class CoverageTerm(nn.Module):
 
 
 class PositionTerm(nn.Module):
-    """W^p ψ(t, j, S),  ψ = [log(1 + t), log(1 + j), log(1 + S)]       Cohn et al. 2016, 3.1: words keep their order
+    """W^p ψ(t, j, S),  ψ = [log(1 + t), log(1 + j), log(1 + S)]       Cohn et al. 2016: words keep their order
 
     Steps t and places j count from 1; S is the source's own length, so padding says nothing. It has no width.
     """
@@ -61,7 +61,7 @@ class PositionTerm(nn.Module):
 
 
 class MarkovTerm(nn.Module):
-    """W^m ξ(α_{t-1}; j),  ξ(α; j) = [α_{j-k} … α_{j+k}]                Cohn et al. 2016, 3.2: where to go from there"""
+    """W^m ξ(α_{t-1}; j),  ξ(α; j) = [α_{j-k} … α_{j+k}]                Cohn et al. 2016: where to go from there"""
 
     def __init__(self, key_size: int, width: int):
         super().__init__()
@@ -73,7 +73,7 @@ class MarkovTerm(nn.Module):
 
 
 class FertilityTerm(nn.Module):
-    """W^f ξ(Σ_{t'<t} α_t'; j)           Cohn et al. 2016, 3.3, local fertility: how much of a place has been written"""
+    """W^f ξ(Σ_{t'<t} α_t'; j)           Cohn et al. 2016, local fertility: how much of a place has been written"""
 
     def __init__(self, key_size: int, width: int):
         super().__init__()

@@ -14,7 +14,7 @@ LEAST = 0.1  # the smallest σ: a density without bound would be all that traini
 
 
 class Fertility(nn.Module):
-    """f_j = Σ_t α_tj ~ N(μ(h_j), σ²(h_j)),  loss −Σ_j log p(f_j)            Cohn et al. 2016, 3.4, global fertility
+    """f_j = Σ_t α_tj ~ N(μ(h_j), σ²(h_j)),  loss −Σ_j log p(f_j)            Cohn et al. 2016, global fertility
 
     [m; s] = W_2 tanh(W_1 h_j + b_1) + b_2,  μ = softplus(m),  σ = softplus(s) + LEAST. The sums are over the symbols
     that are written, without END, and over the source symbols that are there.
