@@ -319,15 +319,23 @@ def _refuse_ignored(model: Model, name: str) -> None:
                 f"{name}: model.{one} does nothing with model.attention={model.attention}: leave it at "
                 f"{getattr(plain, one)!r} or use --recipe {model.attention}"
             )
-    for one in ("input_feeding", "residual"):
-        if model.cell == "lstmn" and getattr(model, one):
-            raise UsageError(f"{name}: model.{one} does nothing with model.cell=lstmn: leave it out")
-    if model.cell == "lstmn" and model.attention == "monotonic":
-        raise UsageError(f"{name}: model.attention=monotonic needs another model.cell than lstmn")
+    if model.cell == "lstmn":
+        _refuse_lstmn(model, name)
     if model.fusion == "deep" and (model.cell != "lstmn" or model.attention != "soft"):
         raise UsageError(f"{name}: model.fusion=deep needs model.cell=lstmn and model.attention=soft")
     if model.copy != "none":
         _refuse_copying(model, name)
+
+
+def _refuse_lstmn(model: Model, name: str) -> None:
+    """Its decoder has one way to look at the source, and neither copies nor feeds its readout back."""
+    for one in ("input_feeding", "residual"):
+        if getattr(model, one):
+            raise UsageError(f"{name}: model.{one} does nothing with model.cell=lstmn: leave it out")
+    if model.attention in ("monotonic", "abs"):
+        raise UsageError(f"{name}: model.attention={model.attention} needs another model.cell than lstmn")
+    if model.copy != "none":
+        raise UsageError(f"{name}: model.copy={model.copy} needs another model.cell than lstmn")
 
 
 def _refuse_copying(model: Model, name: str) -> None:

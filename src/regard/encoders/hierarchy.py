@@ -12,6 +12,7 @@ from regard.attention.memory import Encoded
 from regard.attention.pool import Pool, pooled
 from regard.data.batching import Padded
 from regard.data.vocabulary import PAD
+from regard.encoders.lstmn import LSTMNEncoder
 from regard.encoders.recurrent import RecurrentEncoder, TextEncoder
 
 
@@ -56,7 +57,7 @@ class HierarchicalEncoder(nn.Module):
     together.
     """
 
-    def __init__(self, words: TextEncoder, pool: Pool, sentences: RecurrentEncoder, separator: int):
+    def __init__(self, words: TextEncoder, pool: Pool, sentences: RecurrentEncoder | LSTMNEncoder, separator: int):
         super().__init__()
         self.words, self.sentences, self.separator = words, sentences, separator
         self.pool = cast(nn.Module, pool)

@@ -3,12 +3,13 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from torch import nn
-
 from regard import __version__
-from regard.decoders.monotonic import MonotonicDecoder
-from regard.decoders.recurrent import RecurrentDecoder
-from regard.encoders.recurrent import RecurrentEncoder, TextEncoder
+from regard.decoders.copying import CopyingDecoder
+from regard.decoders.lstmn import LSTMNDecoder
+from regard.decoders.sentinel import SentinelDecoder
+from regard.encoders.hierarchy import HierarchicalEncoder
+from regard.encoders.lstmn import LSTMNEncoder
+from regard.encoders.nothing import Nothing
 from regard.errors import MissingExtra, UsageError
 from regard.export.graphs import Graphs, make_graphs, quantise
 from regard.export.package import Package, write_package
@@ -34,11 +35,22 @@ def export_onnx(run: Run, out: str | Path, *, int8: bool = False) -> Exported:
     return Exported(sum(map(len, graphs)), sum(map(len, written)) if int8 else None)
 
 
-def exportable(model: nn.Module) -> bool:
-    """Whether graphs have been written for what it reads and writes with."""
-    assert isinstance(model, EncoderDecoder)
-    reads = isinstance(model.encoder, TextEncoder) and isinstance(model.encoder[1], RecurrentEncoder)
-    return reads and isinstance(model.decoder, RecurrentDecoder | MonotonicDecoder)
+# What no graph has been written for, and why or what to do instead.
+WITHOUT_GRAPHS = {
+    CopyingDecoder: "a graph has one vocabulary for all sources, and it copies; train with model.copy=none",
+    HierarchicalEncoder: "it reads on two levels, and their number is no size that a graph knows",
+    LSTMNEncoder: "its tape grows with every symbol; train with another model.cell than lstmn",
+    LSTMNDecoder: "its tape grows with every symbol; train with another model.cell than lstmn",
+    SentinelDecoder: "its window of words moves along; train with sentinel.window=0",
+    Nothing: "it reads no source",
+}
+
+
+def check_parts(run: Run) -> None:
+    kinds = {type(part) for model in run.models for part in model.modules()}
+    for kind, why in WITHOUT_GRAPHS.items():
+        if any(issubclass(one, kind) for one in kinds):
+            raise UsageError(f"{run.path} cannot be exported: {why}")
 
 
 def _check(run: Run, out: Path) -> None:
@@ -49,11 +61,7 @@ def _check(run: Run, out: Path) -> None:
         except ImportError as error:
             raise MissingExtra(package, "onnx") from error
     run.writer()
-    if not exportable(run.models[0]):
-        raise UsageError(
-            f"{run.path} cannot be exported: graphs have been written for recurrent encoders of one level and decoders "
-            "with soft, monotonic, fixed or no attention; not for copying, LSTMN, ABS, language models or levels"
-        )
+    check_parts(run)
     if len(run.models) > 1:
         raise UsageError(f"an ensemble of {len(run.models)} models cannot be exported: export one run")
     if out.is_dir():

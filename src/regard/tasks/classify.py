@@ -19,7 +19,7 @@ from regard.tasks.choosing import (
     measure,
     read,
 )
-from regard.tasks.parts import make_dropout, make_encoder, make_layers
+from regard.tasks.parts import make_dropout, make_layers, make_reader
 
 CODEC = Codec
 
@@ -43,7 +43,7 @@ def build(codec: Codec, recipe: Recipe) -> Chooser:
     _check(recipe)
     options, choose = recipe.model, recipe.choose
     pool, given = POOLS[choose.pool], (choose.size, choose.rows)
-    words = make_encoder(len(codec.source.vocabulary), options)
+    words = make_reader(len(codec.source.vocabulary), options)
     lower = pool(words.size, *given)
     if choose.levels == 1:
         reader: FlatReader | LevelsReader = FlatReader(words, lower, _classifier(lower.size, codec, recipe))

@@ -18,7 +18,7 @@ from regard.model import initialise
 from regard.recipe import Choose, Recipe
 from regard.tasks import choosing
 from regard.tasks.choosing import METRIC, Codec, answer, batch, check_model, codec, encode, loss, measure
-from regard.tasks.parts import make_dropout, make_encoder
+from regard.tasks.parts import make_dropout, make_reader
 
 CODEC = Codec
 SECTIONS = (*choosing.SECTIONS, "entail")
@@ -47,7 +47,7 @@ def read(path: str | Sequence[str], recipe: Recipe, skip_bad_lines: bool = False
 def build(codec: Codec, recipe: Recipe) -> Chooser:
     """One encoder reads both texts, and the reader that the recipe names puts them together."""
     _check(recipe)
-    encoder = make_encoder(len(codec.source.vocabulary), recipe.model)
+    encoder = make_reader(len(codec.source.vocabulary), recipe.model)
     pair = READERS[recipe.entail.reader](encoder, recipe)
     classifier = Classifier(pair.size, recipe.choose.hidden, len(codec.labels), make_dropout(recipe.model))
     model = Chooser(PairChoice(pair, classifier), recipe.choose.penalty)

@@ -59,17 +59,22 @@ def make_layers(input_size: int, options: Model) -> RecurrentEncoder | LSTMNEnco
     )
 
 
-def make_encoder(symbols: int, options: Model) -> TextEncoder | Bag:
+def make_reader(symbols: int, options: Model) -> TextEncoder:
     """Symbols → Encoded"""
-    if options.attention == "abs":
-        return Bag(Embed(symbols, options.compare), make_dropout(options))
     layers = make_layers(options.embed, options)
     return TextEncoder(Embed(symbols, options.embed), layers)
 
 
+def make_encoder(symbols: int, options: Model) -> TextEncoder | Bag:
+    """What a decoder with these options reads."""
+    if options.attention == "abs":
+        return Bag(Embed(symbols, options.compare), make_dropout(options))
+    return make_reader(symbols, options)
+
+
 def make_turn_encoder(symbols: int, border: int, options: Model) -> HierarchicalEncoder:
     """Symbols → Levels: words by one reader, turns by another of its kind over where each turn ended."""
-    words = make_encoder(symbols, options)
+    words = make_reader(symbols, options)
     pool = LastPool(words.size, options.compare, 1)
     return HierarchicalEncoder(words, pool, make_layers(pool.size, options), border)
 

@@ -6,7 +6,7 @@ and an answer says how much was left out; in training, a question whose answer i
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields as fields_of
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -19,7 +19,7 @@ from regard.encoders.recurrent import TextEncoder
 from regard.errors import DataError, UsageError
 from regard.prediction import Look, Prediction, Span
 from regard.recipe import Model, Recipe
-from regard.tasks.parts import make_encoder
+from regard.tasks.parts import make_reader
 from regard.tasks.questions import PointingCodec, texts, trouble
 
 SECTIONS = ("data", "source", "model", "training", "point")
@@ -145,7 +145,7 @@ def point(asked: Question, first: int, last: int, log_prob: float, attention: An
 
 def make_reader(codec: PointingCodec, options: Model) -> TextEncoder:
     """What reads passages and questions, over one table of words."""
-    return cast(TextEncoder, make_encoder(len(codec.vocabulary), options))  # there is no other kind of these attentions
+    return make_reader(len(codec.vocabulary), options)
 
 
 def refuse_ignored(recipe: Recipe, used: set[str], attentions: Sequence[str]) -> None:

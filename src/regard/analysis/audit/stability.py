@@ -44,7 +44,7 @@ def _both(evidence: Sequence[Evidence], examples: Sequence[Example], other: Answ
     """(T, S) weights of the one run and of the other, for each answer"""
     read = other.reread(examples, [one.subject.output for one in evidence])
     pairs = []
-    for one, (prediction, _) in zip(evidence, read, strict=True):
+    for one, prediction in zip(evidence, (one.prediction for one in read), strict=True):
         if prediction.attention is None:
             raise UsageError(f"{other.path} has no attention to compare with: its recipe says {_kind(other)}")
         if prediction.source_tokens != one.subject.source:
