@@ -28,10 +28,10 @@ from regard.tasks.pointing import (
     ask,
     batch,
     encode_questions,
-    make_reader,
     point,
     read_questions,
     refuse_ignored,
+    shared_reader,
 )
 from regard.tasks.questions import PointingCodec
 from regard.tasks.request import Request
@@ -76,7 +76,7 @@ def _places(codec: PointingCodec, example: Example, tokens: Sequence[Token]) -> 
 
 def build(codec: PointingCodec, recipe: Recipe) -> ClozeReader:
     refuse_ignored(recipe, set(), ["soft"])
-    model = ClozeReader(make_reader(codec, recipe.model))
+    model = ClozeReader(shared_reader(codec, recipe.model))
     initialise(model)
     return model
 

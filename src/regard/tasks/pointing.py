@@ -143,7 +143,7 @@ def point(asked: Question, first: int, last: int, log_prob: float, attention: An
     )
 
 
-def make_reader(codec: PointingCodec, options: Model) -> TextEncoder:
+def shared_reader(codec: PointingCodec, options: Model) -> TextEncoder:
     """What reads passages and questions, over one table of words."""
     return make_reader(len(codec.vocabulary), options)
 

@@ -29,10 +29,10 @@ from regard.tasks.pointing import (
     ask,
     batch,
     encode_questions,
-    make_reader,
     point,
     read_questions,
     refuse_ignored,
+    shared_reader,
 )
 from regard.tasks.questions import PointingCodec
 from regard.tasks.request import Request
@@ -94,7 +94,7 @@ def build(codec: PointingCodec, recipe: Recipe) -> SpanReader:
     """With attention the dynamic coattention network; without, the question's last state beside every place."""
     refuse_ignored(recipe, {"readout"}, ["soft", "none"])
     options, how = recipe.model, recipe.point
-    encoder = make_reader(codec, options)
+    encoder = shared_reader(codec, options)
     above = replace(options, encoder_layers=1, bidirectional=True)
     if options.attention == "none":
         plain = PlainReader(encoder, make_layers(2 * encoder.size, above))
