@@ -4,11 +4,12 @@ import click
 
 from regard.cli.options import DEVICES
 from regard.errors import RegardError, UsageError
+from regard.tasks import TASKS
 
 
 @click.command(short_help="Train several recipes with several seeds, and say which is better.")
 @click.argument("pairs")
-@click.option("--task", required=True, help="pronounce, transliterate, inflect or translate.")
+@click.option("--task", required=True, help=f"{', '.join(TASKS[:-1])} or {TASKS[-1]}.")
 @click.option("--recipes", help="Names or YAML files, by commas; changes follow a plus. The first is the baseline.")
 @click.option("--vary", multiple=True, metavar="KEY=A,B", help="Every recipe with each of these values of an option.")
 @click.option("--seeds", default="1,2,3", show_default=True, help="Every recipe is trained with each of them.")

@@ -5,11 +5,12 @@ import os
 import click
 
 from regard.cli.options import DEVICES
+from regard.tasks import TASKS
 
 
 @click.command(short_help="Train on pairs of texts.")
 @click.argument("pairs")
-@click.option("--task", required=True, help="pronounce, transliterate, inflect or translate.")
+@click.option("--task", required=True, help=f"{', '.join(TASKS[:-1])} or {TASKS[-1]}.")
 @click.option("--out", required=True, help="Folder for the run; it must be new, or --resume.")
 @click.option("--dev", help="Pairs that choose the best weights; without, a share of the sources is held back.")
 @click.option("--recipe", help="A name that `regard recipes` lists, or a YAML file; the task's own by default.")
@@ -68,7 +69,7 @@ def train(
     )
     if os.environ.get("RANK", "0") == "0":
         click.echo(f"{run.path}: {_numbers(run.dev_metrics())} on the dev pairs", err=True)
-        click.echo(f"next: regard predict {run.path} … --beam 5", err=True)
+        click.echo(f"next: regard predict {run.path} …", err=True)
 
 
 def _numbers(metrics: dict[str, float]) -> str:

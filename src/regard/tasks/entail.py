@@ -22,6 +22,7 @@ from regard.tasks.parts import make_dropout, make_reader
 
 CODEC = Codec
 SECTIONS = (*choosing.SECTIONS, "entail")
+BESIDE = "hypothesis"
 
 __all__ = [
     "CODEC",

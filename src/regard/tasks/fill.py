@@ -37,6 +37,7 @@ from regard.tasks.questions import PointingCodec
 from regard.tasks.request import Request
 
 METRIC = "accuracy"  # what early stopping watches
+BESIDE = "question"
 CODEC = PointingCodec
 LEAST = 1e-30  # of a probability, so that its logarithm is a number
 

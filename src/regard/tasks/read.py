@@ -38,6 +38,7 @@ from regard.tasks.questions import PointingCodec
 from regard.tasks.request import Request
 
 METRIC = "f1"  # what early stopping watches
+BESIDE = "question"
 CODEC = PointingCodec
 
 __all__ = [
