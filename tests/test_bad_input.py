@@ -37,7 +37,7 @@ def content(folder: Path) -> dict[str, bytes]:
         ("model.heads=0", "model.heads"),
         ("model.encoder_layers=0", "model.encoder_layers"),
         ("model.dropout=1", "model.dropout: Input should be less than 1"),
-        ("model.cell=grru", "model.cell: Input should be 'tanh', 'sigmoid', 'gru' or 'lstm', got 'grru'"),
+        ("model.cell=grru", "model.cell: Input should be 'tanh', 'sigmoid', 'gru', 'lstm' or 'lstmn', got 'grru'"),
         ("model.terms=[place]", "model.terms"),
         ("training.batch_size=0", "training.batch_size: Input should be greater than or equal to 1, got 0"),
         ("training.accumulate=0", "training.accumulate"),

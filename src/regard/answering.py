@@ -61,14 +61,13 @@ class Answerer(ABC):
         """Whether an empty source has an answer, as the beginning of any text has."""
         return getattr(self.task, "ANSWERS_NOTHING", False)
 
-    def writer(self) -> Writer:
-        """The task, if its answers are written symbol by symbol."""
+    def check_writes(self) -> None:
+        """Refuse what only a run that writes its answers symbol by symbol can do."""
         if not isinstance(self.task, Writer):
             raise UsageError(
                 f"{self.path} does not write its answers symbol by symbol (task {self.recipe.task}), and only such "
                 "runs can be given an answer, a prefix, sampling or an export"
             )
-        return self.task
 
     @overload
     def predict(self, source: str, **call: Any) -> Prediction: ...
@@ -133,7 +132,7 @@ class Answerer(ABC):
 
     def force_examples(self, examples: Sequence[Example], *, batch_size: int = 64) -> list[Prediction]:
         """The targets of pairs, as if the run had written them; in the order of the pairs, whatever the batching."""
-        self.writer()
+        self.check_writes()
         targets = [self.codec.target_symbols(example.target) for example in examples]
         lengths = [max(pair) for pair in zip(self._lengths(examples), map(len, targets), strict=True)]
         answers: dict[int, Prediction] = {}
@@ -144,7 +143,7 @@ class Answerer(ABC):
 
     def choices(self, source: str, prefix: str | Sequence[str] = "", count: int = 10) -> list[Choice]:
         """The likeliest symbols to follow a prefix (a text, or a list of symbols), best first."""
-        self.writer()
+        self.check_writes()
         start = self.request(prefix=prefix).prefix
         example = self.example(source, "the source")
         self._lengths([example])
@@ -173,7 +172,7 @@ class Answerer(ABC):
         return request
 
     def _check_prefix(self, request: Request) -> None:
-        self.writer()
+        self.check_writes()
         unknown = self.codec.target.vocabulary.unknown(self.codec.target_symbols(request.prefix))
         if unknown:
             raise UsageError(f"an answer cannot begin with {request.prefix!r}: never seen in training: {unknown[0]}")

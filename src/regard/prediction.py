@@ -37,7 +37,8 @@ class Look(NamedTuple):
 class Prediction:
     """What a run answers to one source.
 
-    `attention[t, j]` is the weight of source token j when output token t was written; each row sums to 1.
+    `attention[t, j]` is the weight of source token j when output token t was written; each row sums to 1, but for what
+    a sentinel has of it.
     It is None for a model without attention. Where an answer is chosen, not written, `attention_rows` names the rows.
     """
 

@@ -5,7 +5,7 @@ import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -20,7 +20,7 @@ from regard.likelihood import loss_per_symbol
 from regard.model import EncoderDecoder, hollow
 from regard.prediction import Prediction
 from regard.recipe import Recipe
-from regard.tasks import Task, get_task
+from regard.tasks import Task, Writer, get_task
 from regard.tasks.request import Read, Request
 
 STATE = ["training.safetensors", "checkpoints/*", "tensorboard/*", ".*"]  # what only a resumed training reads
@@ -49,7 +49,8 @@ class Run(Answerer):
 
     def reread(self, examples: Sequence[Example], targets: Sequence[Sequence[str]]) -> list[Read]:
         penalty = self.recipe.search.length_penalty
-        found: list[Read] = self.writer().force(self.models, self.codec, examples, targets, penalty)
+        self.check_writes()
+        found: list[Read] = cast(Writer, self.task).force(self.models, self.codec, examples, targets, penalty)
         return found
 
     def turned(self) -> "Run | None":
@@ -93,15 +94,23 @@ def load(path: str | Path, *, device: str = "auto", revision: str | None = None,
     folder = Folder(_local(path, revision, token))
     folder.read_config()
     recipe = folder.read_recipe()
-    codec = _codec(folder, get_task(recipe.task))
+    task = _task(folder, recipe)
+    codec = _codec(folder, task)
     weights, _ = read_tensors(folder.weights)
     try:
         with hollow():  # sizes first: a hostile recipe must not claim memory its weights do not fill
-            model: nn.Module = get_task(recipe.task).build(codec, recipe)
+            model: nn.Module = task.build(codec, recipe)
     except UsageError as error:  # here not the call is wrong, but the file
         raise DataError(f"{folder.path / 'recipe.yaml'}: {error}") from error
     fill(model, weights, folder.weights)
     return Run(folder.path, recipe, codec, [model.to(choose_device(device)).eval()])
+
+
+def _task(folder: Folder, recipe: Recipe) -> Task:
+    try:
+        return get_task(recipe.task)
+    except UsageError as error:  # here not the call is wrong, but the file
+        raise DataError(f"{folder.path / 'recipe.yaml'}: {error}") from error
 
 
 def _codec(folder: Folder, task: Task) -> Any:

@@ -41,7 +41,7 @@ def look(
     run: Answerer, examples: Sequence[Example], level: str | None = None, reverse: Answerer | None = None
 ) -> list[Looked]:
     """Forced decoding of the pairs; `reverse` decodes them the other way round."""
-    run.writer()
+    run.check_writes()
     level = level or natural_level(run.codec.source, run.codec.target)
     there = _read(run, examples, level)
     if reverse is None:

@@ -52,6 +52,9 @@ class OnnxRun(Answerer):
             raise UsageError("an exported run answers alone: join the runs that were exported")
         return self
 
+    def check_writes(self) -> None:
+        """What was exported writes."""
+
     def find(self, examples: Sequence[Example], request: Request, numbers: Sequence[int]) -> list[Prediction]:
         if request.sampling:
             raise UsageError("an exported run does not sample: use the run that was exported")

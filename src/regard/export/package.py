@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 from regard.errors import DataError, UsageError
 from regard.files import write_bytes
 from regard.recipe import Recipe, build, flatten, to_dict
-from regard.tasks import TASKS, get_task
+from regard.tasks import TASKS
 from regard.tasks.codec import Codec
+from regard.tasks.turns import TurnCodec
 
 FORMAT = 1
 MEMBERS = ("regard.json", "encoder.onnx", "step.onnx")
@@ -63,10 +64,9 @@ def read_package(path: Path) -> Package:
         )
     if not isinstance(about.get("attends"), bool):
         raise DataError(f"{path} is damaged: attends is {about.get('attends')!r:.40}; expected true or false")
-    recipe = _recipe(about.get("recipe"), path)
     return Package(
-        recipe,
-        _codec(about.get("vocabulary"), recipe.task, path),
+        _recipe(about.get("recipe"), path),
+        _codec(about.get("vocabulary"), path),
         about["attends"],
         members["encoder.onnx"],
         members["step.onnx"],
@@ -112,9 +112,9 @@ def _recipe(content: Any, path: Path) -> Recipe:
     return recipe
 
 
-def _codec(content: Any, task: str, path: Path) -> Codec:
+def _codec(content: Any, path: Path) -> Codec:
     try:
-        found: Codec = get_task(task).CODEC.from_json(content)
-        return found
+        turns = isinstance(content, dict) and "turns" in content  # by what it holds: to ask the task would need torch
+        return TurnCodec.from_json(content) if turns else Codec.from_json(content)
     except DataError as error:
         raise DataError(f"{path} is damaged: vocabulary: {error}") from error

@@ -38,7 +38,7 @@ def export_onnx(run: Run, out: str | Path, *, int8: bool = False) -> Exported:
 # What no graph has been written for, and why or what to do instead.
 WITHOUT_GRAPHS = {
     CopyingDecoder: "a graph has one vocabulary for all sources, and it copies; train with model.copy=none",
-    HierarchicalEncoder: "it reads on two levels, and their number is no size that a graph knows",
+    HierarchicalEncoder: "it reads on two levels, which no graph has yet; train with dialog.hierarchical=false",
     LSTMNEncoder: "its tape grows with every symbol; train with another model.cell than lstmn",
     LSTMNDecoder: "its tape grows with every symbol; train with another model.cell than lstmn",
     SentinelDecoder: "its window of words moves along; train with sentinel.window=0",
@@ -60,7 +60,7 @@ def _check(run: Run, out: Path) -> None:
             __import__(package)
         except ImportError as error:
             raise MissingExtra(package, "onnx") from error
-    run.writer()
+    run.check_writes()
     check_parts(run)
     if len(run.models) > 1:
         raise UsageError(f"an ensemble of {len(run.models)} models cannot be exported: export one run")

@@ -83,7 +83,7 @@ def check_run(run: Answerer) -> Run:
     """A run whose weights can be changed and whose gradients can be had."""
     if not isinstance(run, Run):
         raise UsageError(f"{run.path} is an exported run, which has no gradients: audit the run it was made from")
-    run.writer()
+    run.check_writes()
     if len(run.models) > 1:
         raise UsageError("several runs that answer together show a mean of weights: audit each by itself")
     if not run.models[0].attends:

@@ -4,6 +4,7 @@
 |---------------|---------------------------------------------------------------------|-------------------------|
 | accuracy, wer | right, 1                                                            | 100 right/n, 100 − that |
 | per, cer      | edits to the nearest reference, its length                          | 100 edits/length        |
+| rouge, em, f1 | the example's own score, 1                                          | their mean              |
 | macro_f1      | right, given and wanted, of each class                              | mean of 100 F1          |
 | bleu          | length, reference's length, n-grams matched and written (n = 1 … 4) | sacreBLEU's own         |
 | chrf          | character n-grams written, in the reference, matched (n = 1 … 6)    | sacreBLEU's own         |
@@ -37,12 +38,14 @@ class Statistic(NamedTuple):
     score: Callable[[Counts], NDArray[np.float64]]  # (…, C) sums -> (…)  in percent
 
 
-def _right(task: Task, outputs: Outputs, references: References) -> Counts:
-    """Right or not is the task's to say: phonemes may stand between any blanks, letters may not."""
-    percent = [
-        task.measure([one], [several]).metrics["accuracy"] for one, several in zip(outputs, references, strict=True)
-    ]
-    return np.array([[one / 100, 1.0] for one in percent])  # (n, 2)
+def _own(name: str) -> Callable[[Task, Outputs, References], Counts]:
+    """Of a metric that is the mean of the examples' own."""
+
+    def counts(task: Task, outputs: Outputs, references: References) -> Counts:
+        both = zip(outputs, references, strict=True)
+        return np.array([[task.measure([one], [several]).metrics[name] / 100, 1.0] for one, several in both])  # (n, 2)
+
+    return counts
 
 
 def _edits(split: Callable[[str], list[str]]) -> Callable[[Task, Outputs, References], Counts]:
@@ -92,8 +95,9 @@ def _sacrebleu(metric: Metric) -> Statistic:
 
 
 STATISTICS = {
-    "accuracy": Statistic(_right, _ratio),
-    "wer": Statistic(_right, _complement),
+    "accuracy": Statistic(_own("accuracy"), _ratio),  # right or not is the task's to say
+    "wer": Statistic(_own("accuracy"), _complement),
+    **{name: Statistic(_own(name), _ratio) for name in ("rouge1", "rouge2", "rougeL", "em", "f1")},
     "macro_f1": Statistic(_classes, _mean_f1),
     "per": Statistic(_edits(str.split), _ratio),
     "cer": Statistic(_edits(Graphemes().split), _ratio),
