@@ -45,6 +45,9 @@ def test_cells(text: str, columns: int) -> None:
         ("\u2028", "\\u2028"),
         ("क्\u200dष", "क्\u200dष"),
         ("\u200d", "\\u200d"),
+        ("￭.", "."),
+        ("￭'￭", "'"),
+        ("￭", "￭"),
     ],
 )
 def test_printable(label: str, shown: str) -> None:

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from unicodedata import bidirectional, category, east_asian_width
 
+from regard.data.text import JOINER
+
 BIDI_CONTROLS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 BLANK = "␣"
 EMOJI_SELECTOR = "\ufe0f"
@@ -13,7 +15,7 @@ def printable(label: str) -> str:
     """Nothing that could move the cursor or turn the line round; blanks and lone marks become visible."""
     if not label:
         return "∅"
-    text = "".join(map(_shown, label))
+    text = "".join(map(_shown, label.strip(JOINER) or label))  # which side a mark touches is for machines
     if category(text[0]).startswith("M"):
         return f"◌{text}"
     return text if cells(text) else _escaped(text)

@@ -424,7 +424,7 @@
   function printable(label) {
     if (!label) return "∅";
     const code = (one) => `\\u${one.codePointAt(0).toString(16).padStart(4, "0")}`;
-    const text = label.replace(/\p{Zs}/gu, "␣").replace(HIDDEN, code);
+    const text = (label.replace(/^￭+|￭+$/gu, "") || label).replace(/\p{Zs}/gu, "␣").replace(HIDDEN, code);
     return /^\p{M}/u.test(text) ? `◌${text}` : text;
   }
 
