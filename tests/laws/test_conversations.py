@@ -7,6 +7,8 @@ import pytest
 import torch
 from torch import nn
 
+from regard.analysis.audit.altered import altered, uniform
+from regard.attention.hierarchical import HierarchicalAttention
 from regard.data.readers import Example
 from regard.data.vocabulary import BEGIN, END
 from regard.model import EncoderDecoder
@@ -39,6 +41,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "previous": {"query": "previous", "score": "additive", "cell": "gru"},
     "sparse": {"query": "current", "input_feeding": True, "score": "projected", "normalise": "sparsemax"},
     "none": {"attention": "none", "bidirectional": False},
+    "lstmn": {"cell": "lstmn"},
     "monotonic": {"attention": "monotonic"},
 }
 
@@ -130,3 +133,20 @@ def test_what_was_said_before_counts_and_what_is_not_read_does_not() -> None:
     assert three.log_probability != pytest.approx(other.log_probability, abs=1e-6)
     assert older.log_probability == pytest.approx(three.log_probability, abs=1e-9)
     assert (three.left_out, older.left_out) == (0, 1)
+
+
+@pytest.mark.parametrize("kind", ["current", "lstmn"])
+def test_both_levels_are_attended_to_and_an_audit_can_change_their_weights(kind: str) -> None:
+    made, numbers = model(kind), [CODEC.encode(one) for one in EXAMPLES]
+    assert any(isinstance(part, HierarchicalAttention) for part in made.modules())
+    source, tokens = padded(*(one.source for one in numbers)), padded(*(one.target[:-1] for one in numbers)).data
+    with torch.no_grad():
+        plain = made(source, tokens)
+        with altered(made, lambda weights, mask: weights):
+            torch.testing.assert_close(made(source, tokens).logits, plain.logits)
+        with altered(made, uniform):
+            even = made(source, tokens)
+    words = source.mask & (source.data != CODEC.border)  # (B, S)
+    wanted = (words / words.sum(1, keepdim=True))[:, None].expand_as(even.weights)
+    torch.testing.assert_close(even.weights, wanted.to(even.weights.dtype))
+    assert not torch.allclose(even.logits, plain.logits)

@@ -84,7 +84,7 @@ def make_decoder(
 ) -> RecurrentDecoder | MonotonicDecoder | ABSDecoder | LSTMNDecoder:
     """With the attention that the options ask for, unless one is handed in."""
     if options.cell == "lstmn":
-        return _make_lstmn(symbols, value_size, options)
+        return _make_lstmn(symbols, value_size, options, attention)
     size, layers, dropout = options.hidden, options.decoder_layers, make_dropout(options)
     if options.attention == "abs":
         return ABSDecoder(
@@ -139,11 +139,11 @@ def make_turn_attention(query_size: int, word_size: int, turn_size: int, options
     return HierarchicalAttention(words, turns, word_size, NORMALISERS[options.normalise])
 
 
-def _make_lstmn(symbols: int, value_size: int, options: Model) -> LSTMNDecoder:
+def _make_lstmn(symbols: int, value_size: int, options: Model, attention: Mechanism | None) -> LSTMNDecoder:
     size, layers, dropout = options.hidden, options.decoder_layers, make_dropout(options)
     start = STARTS[options.start](value_size, size, layers, 2)
     deep = options.fusion == "deep"
-    attention = NoContext() if deep else make_attention(size, value_size, options)
+    attention = NoContext() if deep else attention or make_attention(size, value_size, options)
     output = OUTPUTS[options.output](size, attention.size, options.embed, options.readout, symbols)
     sizes = (symbols, options.embed, size, options.compare)
     decoder = (

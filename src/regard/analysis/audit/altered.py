@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from regard.attention.hierarchical import HierarchicalAttention
 from regard.attention.memory import Attended
 from regard.attention.monotonic import MonotonicTransition
 from regard.attention.soft import Attention
@@ -45,6 +46,11 @@ def _soft(change: Change, attention: nn.Module, given: Any, attended: Attended) 
     return Attended(weights @ memory.values, weights)
 
 
+def _two_levels(change: Change, attention: nn.Module, given: Any, attended: Attended) -> Attended:
+    """Σ_u β_tu Σ_w α_tuw h_uw is one sum over all words, with the weights β_tu α_tuw."""
+    return _soft(change, attention, (given[0], given[1].words), attended)
+
+
 def _monotonic(change: Change, transition: nn.Module, given: Any, prior: Tensor) -> Tensor:
     memory = given[1]  # of (query, memory, posterior)
     return change(prior[:, None], memory.mask)[:, 0]  # (R, S)
@@ -60,6 +66,7 @@ def _tape(change: Change, attention: nn.Module, given: Any, recalled: Recalled) 
 
 DOORS: dict[type[nn.Module], Callable[..., Any]] = {
     Attention: _soft,
+    HierarchicalAttention: _two_levels,
     MonotonicTransition: _monotonic,
     TapeAttention: _tape,
 }
