@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from regard.data.batching import Padded
 from regard.data.vocabulary import PAD
 from regard.fast.cross_entropy import linear_cross_entropy
+from regard.fast.switch import allowed
 
 
 class Loss(NamedTuple):
@@ -59,7 +60,9 @@ class Told(NamedTuple):
 
 
 def readout_cross_entropy(readouts: Tensor, output: nn.Linear, wanted: Wanted) -> Loss:
-    """cross_entropy(output(readouts), …) for readouts (B, T, R), without ever holding all logits"""
+    """cross_entropy(output(readouts), …) for readouts (B, T, R), without ever holding all logits, where that may be"""
+    if not allowed(readouts):
+        return cross_entropy(output(readouts), wanted.targets, wanted.smoothing)
     targets = wanted.targets.flatten()
     flat = (readouts.flatten(0, 1), output.weight, output.bias, targets, PAD, wanted.smoothing)
     return Loss(*linear_cross_entropy(*flat), (targets != PAD).sum())

@@ -5,7 +5,11 @@ import torch
 from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence
 
+from regard.recipe import Side
+from regard.tasks.codec import Codec
+from regard.tasks.sequence import batch, encode, loss
 from regard.training.precision import arithmetic
+from tests.tiny import EXAMPLES, model
 
 CPU = torch.device("cpu")
 
@@ -34,3 +38,16 @@ def test_torch_is_left_as_it_was_also_after_an_error() -> None:
         raise KeyError
     assert torch.backends.mkldnn.enabled == before
     assert not torch.is_autocast_enabled("cpu")
+
+
+@pytest.mark.parametrize("options", [{}, {"cell": "lstmn"}, {"cell": "lstmn", "fusion": "deep"}, {"copy": "gate"}])
+def test_every_loss_is_learnt_in_bf16(options: dict[str, str]) -> None:
+    codec = Codec.learn(EXAMPLES, Side(), Side(), features=False, lowercase=False, copies="copy" in options)
+    made = model(codec=codec, std=0.1, **options).float()
+    given = batch(encode(codec, EXAMPLES), list(range(len(EXAMPLES))))
+    exact = loss(made, given, smoothing=0.1)
+    with arithmetic("bf16", CPU):
+        told = loss(made, given, smoothing=0.1)
+    told.total.backward()
+    assert told.total.item() == pytest.approx(exact.total.item(), rel=0.02)
+    assert all(weight.grad is None or bool(weight.grad.isfinite().all()) for weight in made.parameters())
