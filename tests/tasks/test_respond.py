@@ -69,3 +69,15 @@ def test_what_two_levels_have_no_use_for_is_refused(tmp_path: Path, option: str,
 def test_options_of_conversations_are_for_conversations(tmp_path: Path) -> None:
     pairs = write(tmp_path / "few.tsv", [("ab", "a b"), ("ba", "b a")])
     refused(train(pairs, tmp_path / "run", "--recipe", "respond-single"), 2, "dialog")
+
+
+def test_links_features_and_deep_fusion_are_not_passed_over(tmp_path: Path) -> None:
+    pairs = write(tmp_path / "few.tsv", ((*row, "0-0") for row in talks(8)))
+    for options, said in (
+        (["data.features_column=3"], "data.features_column"),
+        (["data.where_column=3"], "links and model.supervision need each other"),
+        (["dialog.hierarchical=false", "model.supervision=1"], "links and model.supervision need each other"),
+        (["model.cell=lstmn", "model.fusion=deep"], "model.fusion does nothing"),
+    ):
+        given = [part for one in ("source.symbols=words", "target.symbols=words", *options) for part in ("--set", one)]
+        refused(train(pairs, tmp_path / "run", *given, task="respond"), 2, said)

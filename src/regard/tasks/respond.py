@@ -34,6 +34,9 @@ __all__ = [
 
 def codec(examples: Sequence[Example], recipe: Recipe) -> TurnCodec:
     data, copies = recipe.data, recipe.model.copy != "none"
+    if data.features_column is not None:
+        raise UsageError("a conversation is read alone: leave data.features_column out")
+    sequence.check_links(examples, recipe.model)
     return TurnCodec.learn_turns(examples, recipe.source, recipe.target, data.lowercase, recipe.dialog.turns, copies)
 
 
@@ -54,7 +57,7 @@ def build(codec: TurnCodec, recipe: Recipe) -> EncoderDecoder:
 
 def _refuse_unused(options: Model) -> None:
     plain = Model()
-    for name in ("heads", "terms", "window", "ctc", "copy", "fertility", "agreement", "supervision"):
+    for name in ("heads", "terms", "window", "ctc", "copy", "fertility", "agreement", "supervision", "fusion"):
         if getattr(options, name) != getattr(plain, name):
             raise UsageError(
                 f"model.{name} does nothing where turns have an attention of their own: leave it at "

@@ -52,14 +52,18 @@ def read(path: str | Sequence[str], recipe: Recipe, skip_bad_lines: bool = False
 
 
 def codec(examples: Sequence[Example], recipe: Recipe) -> Codec:
+    check_links(examples, recipe.model)
     features = recipe.data.features_column is not None
-    if any(example.where for example in examples) != (recipe.model.supervision > 0):
+    copies = recipe.model.copy != "none"
+    return Codec.learn(examples, recipe.source, recipe.target, features, recipe.data.lowercase, copies)
+
+
+def check_links(examples: Sequence[Example], options: Model) -> None:
+    if any(example.where for example in examples) != (options.supervision > 0):
         raise UsageError(
             "links and model.supervision need each other: give links by --alignments FILE or data.where_column, and "
             "their weight by --recipe supervised or --set model.supervision=1"
         )
-    copies = recipe.model.copy != "none"
-    return Codec.learn(examples, recipe.source, recipe.target, features, recipe.data.lowercase, copies)
 
 
 def build(codec: Codec, recipe: Recipe) -> EncoderDecoder:
