@@ -59,3 +59,9 @@ def test_it_learns_what_follows(tmp_path: Path) -> None:
     assert report["metrics"]["chrf"] >= 95
     assert report["perplexity"] < 1.5
     assert done("predict", tmp_path / "run", "a boy likes a oak here").out == "a child likes a plant\n"
+
+
+def test_links_are_read_beside_labels(tmp_path: Path) -> None:
+    pairs = write(tmp_path / "some.tsv", [("a b", "b", "entailment", "1-0"), ("a", "c", "neutral", "0-0")])
+    given = build({"task": "imply", "imply.label_column": 3, "data.where_column": 4}, "here")
+    assert [one.where for one in read(str(pairs), given).examples] == ["1-0"]

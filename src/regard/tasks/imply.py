@@ -44,7 +44,8 @@ def read(path: str | Sequence[str], recipe: Recipe, skip_bad_lines: bool = False
         return sequence.read(path, recipe, skip_bad_lines)
     if data.features_column is not None:
         raise UsageError("data.features_column and imply.label_column cannot both be set: leave out one of them")
-    columns = Columns(data.source_column, data.target_column, features=column)  # a label is read beside the source
+    # a label is read beside the source
+    columns = Columns(data.source_column, data.target_column, column, False, data.where_column, False)
     reading = read_pairs(path, columns, lowercase=data.lowercase, skip_bad_lines=skip_bad_lines)
     kept = [replace(one, features="") for one in reading.examples if one.features.lower() == wanted.lower()]
     if not kept:
