@@ -82,6 +82,11 @@ def test_what_a_language_model_has_no_use_for_is_refused(tmp_path: Path) -> None
             task.build(codec, recipe(**wrong))
     with pytest.raises(UsageError, match=r"sentinel.window does nothing with model.cell=lstmn"):
         task.build(codec, recipe(**{"model.cell": "lstmn", "sentinel.window": 3}))
+    for name, value in {"fertility": 1.0, "agreement": 0.0, "supervision": 1.0, "encoder_layers": 2}.items():
+        with pytest.raises(UsageError, match=f"model.{name} does nothing in a language model"):
+            task.build(codec, recipe(**{f"model.{name}": value}))
+    with pytest.raises(UsageError, match=r"sentinel.supervised does nothing without a pointer"):
+        task.build(codec, recipe(**{"sentinel.supervised": True}))
 
 
 def test_the_codec_is_written_once_and_read_back() -> None:
@@ -249,6 +254,7 @@ def test_a_pointer_repeats_a_name_that_it_has_never_seen_repeated(tmp_path: Path
     report = done("evaluate", run, unseen, "--json").objects[0]
     assert report["unknown"] == 0
     assert report["perplexity"] < 7
+    refused(regard("align", run, unseen), 2, "reads no source")
     answers = done("predict", run, *(f"{name} saw" for name in rare), "--json").objects
     right = [one for one, name in zip(answers, rare, strict=True) if one["output"] == f"{name} saw {name}"]
     assert len(right) >= 45

@@ -42,6 +42,10 @@ def look(
 ) -> list[Looked]:
     """Forced decoding of the pairs; `reverse` decodes them the other way round."""
     run.check_writes()
+    if run.answers_nothing:
+        raise UsageError(
+            f"{run.path} reads no source (task {run.recipe.task}): there is nothing to align its words with"
+        )
     level = level or natural_level(run.codec.source, run.codec.target)
     there = _read(run, examples, level)
     if reverse is None:

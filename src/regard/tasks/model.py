@@ -20,7 +20,7 @@ from regard.errors import DataError, UsageError
 from regard.metrics import Measured
 from regard.model import EncoderDecoder, initialise
 from regard.prediction import Prediction
-from regard.recipe import Recipe, Side
+from regard.recipe import Model, Recipe, Side
 from regard.tasks import sequence
 from regard.tasks.codec import Codec, Half
 from regard.tasks.parts import make_decoder
@@ -30,6 +30,10 @@ from regard.tasks.sequence import batch, encode, loss
 METRIC = "loss"  # there is no right answer to compare with
 SECTIONS = (*sequence.SECTIONS, "sentinel")
 ANSWERS_NOTHING = True  # an empty text is a beginning too
+UNUSED = (  # of the section model: what reads a source, or learns where to look in it
+    *("heads", "terms", "window", "normalise", "encoder_layers", "bidirectional"),
+    *("fertility", "agreement", "supervision"),
+)
 
 __all__ = [
     "ANSWERS_NOTHING",
@@ -98,6 +102,7 @@ def build(codec: TextCodec, recipe: Recipe) -> EncoderDecoder:
             "a language model has no source: it needs model.attention=none, model.start=learned (or zero) and no "
             "model.ctc, as --recipe model has them"
         )
+    _refuse_unused(recipe)
     decoder: Decoder = make_decoder(len(codec.target.vocabulary), Nothing.size, options)
     if recipe.sentinel.window > 0:
         if not isinstance(decoder, RecurrentDecoder):
@@ -106,6 +111,16 @@ def build(codec: TextCodec, recipe: Recipe) -> EncoderDecoder:
     model = EncoderDecoder(Nothing(), decoder)
     initialise(model)
     return model
+
+
+def _refuse_unused(recipe: Recipe) -> None:
+    """Better an error than an option that does nothing."""
+    plain = Model()
+    for name in UNUSED:
+        if getattr(recipe.model, name) != getattr(plain, name):
+            raise UsageError(f"model.{name} does nothing in a language model, which has no source: leave it out")
+    if recipe.sentinel.supervised and recipe.sentinel.window == 0:
+        raise UsageError("sentinel.supervised does nothing without a pointer: set sentinel.window too")
 
 
 def answer(
