@@ -86,7 +86,7 @@ class Codec:
         if not self.features:
             source, left_out = self._cut(example.source, self.longest)
             return Symbols(source, [], left_out)
-        if not example.features:
+        if not normalise(example.features):
             raise DataError(
                 f"{example.place or 'the source'} comes without its second text: give both, with a tab between them, "
                 "or the second with --beside"
@@ -182,6 +182,8 @@ class Batch(NamedTuple):
 
 def read(path: str | Sequence[str], recipe: Recipe, skip_bad_lines: bool = False) -> Reading:
     data = recipe.data
+    if data.where_column is not None:
+        raise UsageError(f"data.where_column does nothing in the task {recipe.task}: leave it out")
     columns = Columns(data.source_column, data.target_column, data.features_column)
     return read_pairs(path, columns, skip_bad_lines=skip_bad_lines)
 
@@ -240,6 +242,7 @@ def measure(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Meas
 def check_model(recipe: Recipe, used: Sequence[str] = READERS) -> None:
     """Better an error than an option that does nothing: of the section model, only `used` may be set."""
     plain = Model()
+    used = (*used, "compare") if recipe.model.cell == "lstmn" else used
     for one in fields(plain):
         if one.name not in used and getattr(recipe.model, one.name) != getattr(plain, one.name):
             raise UsageError(f"model.{one.name} does nothing in the task {recipe.task}: leave it out")
