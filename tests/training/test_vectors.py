@@ -63,6 +63,15 @@ def test_only_rows_of_the_file_s_words_begin_otherwise(vectors: Path, tmp_path: 
     assert [name for name in plain if not torch.equal(plain[name], target[name])] == [WORDS]
 
 
+def test_a_second_model_the_other_way_keeps_what_was_drawn(vectors: Path, tmp_path: Path) -> None:
+    """Its tables have the other side's symbols, also where there are equally many on both sides."""
+    there_and_back = {"model.agreement": 1.0}
+    plain, symbols = first_weights(tmp_path / "plain", there_and_back)
+    assert len(symbols["source"]) == len(symbols["target"])
+    begun, _ = first_weights(tmp_path / "begun", {**there_and_back, "data.embeddings": str(vectors)})
+    assert [name for name in plain if not torch.equal(plain[name], begun[name])] == [SOURCE]
+
+
 def test_a_tied_output_begins_with_them_too(tmp_path: Path) -> None:
     tied = {"model.tie": True, "model.embed": 11, "data.embeddings_target": str(write_vectors(tmp_path, 11))}
     (tmp_path / "run").mkdir()
