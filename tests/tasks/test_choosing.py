@@ -296,7 +296,7 @@ def test_rows_of_a_structured_pool_are_numbered() -> None:
     assert one.attention.shape == (3, 7)
     assert list(one.attention_rows) == ["1", "2", "3"]
     assert one.attention.sum(1) == pytest.approx(1)
-    assert list(one.lines) == []
+    assert list(one.lines) == [7]
 
 
 def test_models_vote_and_their_weights_are_averaged() -> None:

@@ -111,9 +111,13 @@ def test_every_variant_trains_and_answers(tmp_path: Path, variant: str) -> None:
         assert one.attention.shape == (10, 7)
         assert one.attention.sum(1) == pytest.approx(1, abs=1e-5)
         assert list(one.attention_rows) == [str(number) for number in range(1, 11)]
+        (overlap,) = one.looks
+        for row, other in ((0, 0), (2, 7)):
+            shared = sum(float(a) * float(b) for a, b in zip(one.attention[row], one.attention[other], strict=True))
+            assert overlap.weights[row, other] == pytest.approx(shared, abs=1e-5)
     else:
         assert one.attention is None
-    assert list(one.lines) == ([3, 2, 2] if variant == "hierarchy-last" else [])
+    assert list(one.lines) == {"hierarchy-last": [3, 2, 2], "structured": [7], "last-state": []}[variant]
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from regard.data.batching import Padded, pad
 from regard.data.readers import Columns, Example, Reading, read_pairs
 from regard.data.sentences import SEPARATOR, join_lines, split_sentences
 from regard.data.text import normalise
-from regard.decoders.choice import Chooser, Chosen, Label, Lines, Seen
+from regard.decoders.choice import Chooser, Chosen, Label, Seen
 from regard.errors import DataError, UsageError
 from regard.losses import Loss
 from regard.metrics import Measured, accuracy, macro_f1
@@ -311,13 +311,15 @@ def _prediction(codec: Codec, example: Example, text: Symbols, opinion: Opinion,
         unknown=codec.source.vocabulary.unknown(text.source + text.beside),
         probabilities={codec.labels[number]: math.exp(log_probs[number]) for number in order},
         left_out=text.left_out,
-        **_lines(opinion.chosen.lines, kept, row),
+        **_lines(opinion.chosen, kept, row),
     )
 
     def one(number: int) -> Prediction:
         label, score = codec.labels[number], float(log_probs[number])
         looks = [_look(look, text, kept, row, label) for look in opinion.chosen.seen]
         first = looks.pop(0) if looks and opinion.chosen.seen[0].columns == "source" else None
+        if first and len(first.rows) > 1 and opinion.chosen.seen[0].rows == "choice":
+            looks.append(Look("overlap of the rows", first.weights @ first.weights.T, first.rows, first.rows))  # A Aᵀ
         return replace(
             plain,
             output=label,
@@ -343,10 +345,11 @@ def _look(look: Seen, text: Symbols, kept: list[int], row: int, label: str) -> L
     return Look(look.name, shown, names[look.rows], names[look.columns])
 
 
-def _lines(lines: Lines | None, kept: list[int], row: int) -> dict[str, Any]:
-    """Symbols of each sentence, and its weight."""
+def _lines(chosen: Chosen, kept: list[int], row: int) -> dict[str, Any]:
+    """Symbols of each sentence, and its weight; a text that only the choice looked at is one line."""
+    lines = chosen.lines
     if lines is None:
-        return {}
+        return {"lines": [len(kept)]} if [look.rows for look in chosen.seen] == ["choice"] else {}
     counts = np.bincount(lines.line[row].cpu().numpy()[kept]).tolist()
     weights = lines.weights[row].mean(0)[: len(counts)].tolist() if lines.weights.size(1) else []
     return {"lines": counts, "line_weights": weights}
