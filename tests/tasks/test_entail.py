@@ -6,12 +6,15 @@ from pathlib import Path
 import pytest
 import torch
 
+from regard.data.batching import Padded
 from regard.data.readers import Example
+from regard.decoders.choice import Chooser
 from regard.errors import UsageError
 from regard.prediction import Prediction
-from regard.recipe import build
+from regard.recipe import Search, build
 from regard.run import load
 from regard.tasks import entail
+from regard.tasks.choosing import Codec
 from regard.tasks.entail import read
 from regard.tasks.request import Request
 from tests.command import Result, done, refused, regard, write
@@ -135,25 +138,40 @@ def test_options_that_do_nothing_are_refused(tmp_path: Path, option: str, said: 
     refused(train(pairs, tmp_path / "run", "--set", option), 2, said)
 
 
+EXAMPLES = [
+    Example(" ".join(WORDS[:first]), "yes" if first % 2 else "no", " ".join(WORDS[-second:]))
+    for first, second in [(3, 1), (1, 5), (7, 2), (2, 8)]
+]
+
+
+def made(reader: str, dropout: float) -> tuple[Chooser, Codec]:
+    sizes = {"model.embed": 5, "model.hidden": 6, "choose.size": 7, "model.dropout": dropout}
+    options = {"task": "entail", "data.features_column": 2, "source.symbols": "words", "entail.reader": reader}
+    recipe = build(options | sizes, "here")
+    learnt = entail.codec(EXAMPLES, recipe)
+    torch.manual_seed(0)
+    return entail.build(learnt, recipe).double(), learnt
+
+
 @pytest.mark.parametrize("reader", ["alignment", *OTHERS])
 def test_nothing_about_an_answer_depends_on_its_batch_mates(reader: str) -> None:
-    sizes = {"embed": 5, "hidden": 6, "dropout": 0.0}
-    options = {f"model.{name}": value for name, value in sizes.items()} | {"entail.reader": reader, "choose.size": 7}
-    recipe = build({"task": "entail", "data.features_column": 2, "source.symbols": "words", **options}, "here")
-    examples = [
-        Example(" ".join(WORDS[:first]), "yes" if first % 2 else "no", " ".join(WORDS[-second:]))
-        for first, second in [(3, 1), (1, 5), (7, 2), (2, 8)]
-    ]
-    learnt = entail.codec(examples, recipe)
-    torch.manual_seed(0)
-    model = entail.build(learnt, recipe).double().eval()
-    request = Request(recipe.search)
-    together = entail.answer([model], learnt, examples, request, range(4))
+    model, learnt = made(reader, 0.0)
+    request = Request(Search())
+    together = entail.answer([model.eval()], learnt, EXAMPLES, request, range(4))
     for number, answer in enumerate(together):
-        (alone,) = entail.answer([model], learnt, [examples[number]], request, [0])
+        (alone,) = entail.answer([model], learnt, [EXAMPLES[number]], request, [0])
         assert alone.probabilities == pytest.approx(answer.probabilities, abs=1e-9)
         assert alone.attention is not None
         assert alone.attention == pytest.approx(answer.attention, abs=1e-6)
         assert [look.columns for look in alone.looks] == [look.columns for look in answer.looks]
         for one, other in zip(alone.looks, answer.looks, strict=True):
             assert one.weights == pytest.approx(other.weights, abs=1e-6)
+
+
+def test_dropout_leaves_equal_words_equal() -> None:
+    """Or a model learns from texts that never have a word in common, and meets them when it answers."""
+    model, _ = made("alignment", 0.5)
+    text = Padded(torch.tensor([[5, 7, 6]]), torch.tensor([3]))
+    encoder = model.train().get_submodule("reader.pair.encoder")
+    assert torch.equal(encoder(text).values, encoder(text).values)
+    assert not torch.equal(model(text, text).logits, model(text, text).logits)  # there is dropout after the comparison

@@ -1,6 +1,7 @@
 """Premise, hypothesis → class: does it follow, is it contradicted, or neither?"""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from regard.attention.pool import MaxPool, MeanPool, Pool, StructuredPool
 from regard.attention.score import SCORES
@@ -46,9 +47,12 @@ def read(path: str | Sequence[str], recipe: Recipe, skip_bad_lines: bool = False
 
 
 def build(codec: Codec, recipe: Recipe) -> Chooser:
-    """One encoder reads both texts, and the reader that the recipe names puts them together."""
+    """One encoder reads both texts, and the reader that the recipe names puts them together.
+
+    Dropout comes after that: before it, the same word would look different in the two texts.
+    """
     _check(recipe)
-    encoder = make_reader(len(codec.source.vocabulary), recipe.model)
+    encoder = make_reader(len(codec.source.vocabulary), replace(recipe.model, dropout=0.0))
     pair = READERS[recipe.entail.reader](encoder, recipe)
     classifier = Classifier(pair.size, recipe.choose.hidden, len(codec.labels), make_dropout(recipe.model))
     model = Chooser(PairChoice(pair, classifier), recipe.choose.penalty)
