@@ -125,3 +125,10 @@ def test_looking_back_shows_the_mixture() -> None:
             mass = sum(looked.weights[row, t, i] for i in range(1, t + 1) if TOKENS[row, i] == symbol)
             assert (column > 0) == bool(mass > p[row, t, symbol] / 2)
             assert column == 0 or TOKENS[row, column] == symbol
+
+
+def test_answers_without_a_word_have_nothing_to_show() -> None:
+    looked = make(3).look_back(TOKENS[:, :1], NOTHING)
+    assert looked.weights.shape == (3, 0, 0)
+    assert looked.copied is not None
+    assert looked.copied.shape == (3, 0)

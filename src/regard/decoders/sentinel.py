@@ -98,6 +98,8 @@ class SentinelDecoder(nn.Module):
 
     def look_back(self, tokens: Tensor, encoded: Encoded) -> Looked:
         """Where a word may have come from when it was written; it is said to be copied if more than half of it was."""
+        if tokens.size(1) == 1:  # nothing was written: T = 0
+            return Looked(self.sentinel.weight.new_zeros(len(tokens), 0, 0), tokens[:, 1:])
         readouts, _ = self.decoder.readouts(tokens[:, :-1], encoded)  # (B, T, R): those that wrote y_1 … y_T
         pointer, written = self._pointer(tokens[:, :-1], readouts), tokens[:, 1:]  # …, (B, T)
         log_probs = self._logits(readouts).log_softmax(-1)  # (B, T, N)
