@@ -13,6 +13,7 @@ from regard.prediction import Prediction
 from regard.recipe import Search, Side
 from regard.tasks.codec import Codec
 from regard.tasks.sequence import Request, answer, batch, encode, force, loss
+from regard.tasks.turns import TurnCodec
 from tests.laws.test_batch_invariance import same
 from tests.tiny import model, padded
 
@@ -115,3 +116,18 @@ def test_given_answers_are_read_with_their_copies() -> None:
         copies = dict(one.prediction.copied)
         assert all(t in copies for t, symbol in enumerate(target) if symbol in foreign)
         assert np.isfinite(one.prediction.log_probability)
+
+
+@every_gate
+def test_features_and_borders_are_never_copied(copy: str) -> None:
+    """Not even by a model that looks nowhere else and copies all it writes."""
+    pairs = [Example("ab", "ba", features="V;PST"), Example("cd", "dc", features="N;SG")]
+    codec = Codec.learn(pairs, Side(), Side(), features=True, lowercase=False, copies=True)
+    asked_about = [Example("ax", "", features="V;DU"), Example("y", "", features="N;SG")]
+    request = Request(Search(longest_ratio=0, longest_extra=6), sampling=True, nbest=40, temperature=3.0)
+    found = answer([model(1, codec, std=0.7, copy=copy)], codec, asked_about, request, [0, 1])
+    written = {symbol for one in found for each in one.nbest for symbol in each.output_tokens}
+    assert {"x", "y"} <= written  # what was never seen in training can be copied
+    assert not any(symbol.startswith("+") for symbol in written)
+    turns = TurnCodec.learn_turns([Example("a ||| b", "c")], Side(symbols="tokens"), Side(), False, 0, copies=True)
+    assert turns.foreign(turns.source_symbols(Example("z ||| a", ""))) == ["z", "a"]

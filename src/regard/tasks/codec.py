@@ -107,7 +107,11 @@ class Codec:
 
     def foreign(self, source: Sequence[str]) -> list[str]:
         """Those of a source's symbols that can be written only by copying, in the order of their numbers."""
-        return self.target.vocabulary.unknown(source) if self.copies else []
+        return self.target.vocabulary.unknown(filter(self.is_text, source)) if self.copies else []
+
+    def is_text(self, symbol: str) -> bool:
+        """Whether a source symbol could stand in an answer: features could not, and are never copied."""
+        return not (self.features and symbol.startswith(FEATURE) and len(symbol) > len(FEATURE))
 
     def source_numbers(self, source: Sequence[str]) -> list[int]:
         numbers = self.source.vocabulary.encode(source)

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from regard.data.batching import pad
-from regard.data.vocabulary import BEGIN, END
+from regard.data.vocabulary import BEGIN, END, UNKNOWN
 from regard.decoders.copying import CopyingDecoder
 from regard.encoders.open import LACKS
 from regard.model import EncoderDecoder
@@ -21,9 +21,12 @@ NUMBERS = 1 << 24  # logits of answers that are read again at once: bounds the m
 
 
 def held_symbols(codec: Codec) -> list[int]:
-    """Source number → target number of the same symbol, or LACKS: what OpenEncoder keeps."""
+    """Source number → target number of the same symbol, or LACKS: what OpenEncoder keeps. What is no text (features,
+    borders) counts as UNKNOWN, which no search writes."""
     numbers = {symbol: number for number, symbol in enumerate(codec.target.vocabulary.symbols)}
-    return [numbers.get(symbol, LACKS) for symbol in codec.source.vocabulary.symbols]
+    return [
+        numbers.get(symbol, LACKS) if codec.is_text(symbol) else UNKNOWN for symbol in codec.source.vocabulary.symbols
+    ]
 
 
 def mark_copies(models: Sequence[EncoderDecoder], codec: Codec, answers: Sequence[Prediction]) -> list[Prediction]:

@@ -182,8 +182,10 @@ def _head(query_size: int, value_size: int, options: Model) -> Attention:
 
 def make_asides(value_size: int, attends: bool, options: Model) -> list[nn.Module]:
     """Losses on where a decoder looks, which it must do for them."""
-    for name in ("fertility", "agreement", "supervision"):
-        if not attends and getattr(options, name):
+    asked = {"fertility": options.fertility, "supervision": options.supervision}
+    asked |= {"agreement": options.agreement is not None}  # 0 is both directions without a bonus
+    for name, wanted in asked.items():
+        if wanted and not attends:
             raise UsageError(f"model.{name} needs weights, but model.attention={options.attention} has none: use soft")
     made: list[nn.Module] = []
     if options.fertility:

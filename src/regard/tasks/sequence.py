@@ -1,4 +1,4 @@
-"""What the tasks that write sequences share: the first five of a task's six functions."""
+"""What the tasks that write sequences share: all of a task's functions but `measure`."""
 
 import dataclasses
 from collections.abc import Sequence

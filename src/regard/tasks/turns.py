@@ -40,6 +40,10 @@ class TurnCodec(Codec):
         """The number of the symbol between turns."""
         return self.source.vocabulary.encode([TURN])[0]
 
+    def is_text(self, symbol: str) -> bool:
+        """The border between turns is none."""
+        return symbol != TURN
+
     def source_turns(self, example: Example) -> list[str]:
         """All turns, also those too long ago to be read."""
         turns = split_turns(normalise(example.source, self.lowercase))
