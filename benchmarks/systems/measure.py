@@ -1,6 +1,6 @@
 """The other systems on real data. Writes the data, trains what is missing, evaluates, prints lines of quality.md.
 
-    python -m benchmarks.systems.measure --data ../shared/data --work DIR [--only imdb-han sick …]
+    python -m benchmarks.systems.measure --data ../shared/data --work DIR [--only imdb-han sick-entail …]
 
 Every line is one run of `regard train` with one seed and one of `regard evaluate` (or `regard align`) on pairs that
 nothing was chosen by, unless the line says so. Lines of one group have the same data, sizes and epochs.
@@ -38,10 +38,15 @@ def _imdb(recipe: str, epochs: int) -> tuple[str, ...]:
     return "imdb", "train.jsonl", "test.jsonl", "classify", f"--recipe {recipe} --epochs {epochs}", "accuracy macro_f1"
 
 
+def _sick(task: str, more: str, shown: str) -> tuple[str, ...]:
+    """The mark is on the dev part; training splits off its own."""
+    return "sick", "train.tsv", "dev.tsv", task, more, shown
+
+
 def _fairytale(kind: str, more: str, shown: str) -> tuple[str, ...]:
     ending = "tsv" if kind == "fill" else "jsonl"
     parts = f"{kind}-train.{ending} --dev {kind}-dev.{ending}", f"{kind}-test.{ending}"
-    return "fairytale", *parts, kind, f"--embeddings glove --set model.embed=50 {more}", shown
+    return "fairytale", *parts, kind, more, shown
 
 
 def _chitchat(recipe: str) -> tuple[str, ...]:
@@ -90,15 +95,19 @@ def _set(section: str, options: str) -> str:
 
 _PAIRS = ("multi30k", "train.de,train.en --dev val.de,val.en", "test_2016_flickr.de,test_2016_flickr.en")
 _SPANS = "--set model.freeze=true --set source.least=1 --set data.where_column=where"
+_GLOVE = "--embeddings glove --set model.embed=50"
+_READERS = ("entail", "entail-words", "entail-sentences")
 _BIASES = ("position", "markov", "fertility-local", "fertility-global", "biases", "agreement")
 
 LINES = [
     Line("imdb-han", *_imdb("classify", 6)),
     Line("imdb-structured", *_imdb("structured", 6)),
     Line("imdb-last", *_imdb("last-state", 8)),
-    Line("fairytale-read", *_fairytale("read", f"--epochs 12 {_SPANS}", "f1 em")),
-    Line("fairytale-plain", *_fairytale("read", f"--recipe read-plain --epochs 16 {_SPANS}", "f1 em")),
-    Line("fairytale-fill", *_fairytale("fill", "--epochs 8 --set model.hidden=128", "accuracy")),
+    *(Line(f"sick-{one}", *_sick("entail", f"--recipe {one} {_GLOVE}", "accuracy macro_f1")) for one in _READERS),
+    Line("sick-imply", *_sick("imply", "", "perplexity bleu chrf")),
+    Line("fairytale-read", *_fairytale("read", f"--epochs 12 {_SPANS} {_GLOVE}", "f1 em")),
+    Line("fairytale-plain", *_fairytale("read", f"--recipe read-plain --epochs 16 {_SPANS} {_GLOVE}", "f1 em")),
+    Line("fairytale-fill", *_fairytale("fill", "--epochs 6 --set model.hidden=128", "accuracy")),
     Line("respond", *_chitchat("respond")),
     Line("respond-single", *_chitchat("respond-single")),
     Line("respond-flat", *_chitchat("respond-flat")),
@@ -143,7 +152,7 @@ def main() -> None:
 
 def _folder(name: str, data: Path, work: Path) -> Path:
     """Where the files of a data set are; written first if they must be made."""
-    if name in ("multi30k", "inflection"):
+    if name in ("multi30k", "inflection", "sick"):
         return data / name
     folder = work / "data" / name
     if not folder.exists():

@@ -127,6 +127,7 @@ class Prediction:
             frozenset(self.copied) | {(t, j) for t in range(len(rows)) for j in self._span_places()},
             tuple(self.lines) or ((len(self.source_tokens),) if is_text else ()),
             tuple(self.line_weights),
+            ("", "source") if self.attention_rows else ("output", "source"),
         )
 
     def panels(self, title: str | None = None) -> "list[Panel]":

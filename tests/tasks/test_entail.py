@@ -97,7 +97,8 @@ def test_the_other_readers_learn_what_neither_text_tells_alone(tmp_path: Path, r
     rows = ["1", "2"] if reader == "sentences" else ["hen", "hen", "a", "bee"]
     assert list(answer.attention_rows) == rows
     assert answer.attention.shape == (len(rows), 3)
-    wanted = [("hypothesis", (2, 4), ["hen", "hen", "a", "bee"])] if reader == "sentences" else []
+    wanted = [("hypothesis", (2, 4), ["hen", "hen", "a", "bee"]), ("overlap of the rows", (2, 2), rows)]
+    wanted = wanted if reader == "sentences" else []
     assert [(look.name, look.weights.shape, look.columns) for look in answer.looks] == wanted
 
 
