@@ -321,6 +321,8 @@ def test_models_that_look_at_different_things_vote_and_show_the_first() -> None:
 class Pairing(nn.Module):
     """A reader of pairs that says where it looked in both texts."""
 
+    attends = True
+
     def __init__(self) -> None:
         super().__init__()
         self.bias = nn.Parameter(torch.zeros(3))

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from regard.run import load
+from regard.service.models import Model
 from tests.command import Result, done, refused, regard, write
 
 FILLERS = ["alder", "birch", "cedar", "dogwood", "elm", "fir", "gorse", "hazel", "iris", "juniper"]
@@ -141,3 +142,10 @@ def test_options_that_would_do_nothing_are_refused(tmp_path: Path, setting: str,
 def test_one_class_is_no_choice(tmp_path: Path) -> None:
     pairs = write(tmp_path / "few.tsv", [(text, "good") for text, _ in documents(9, 1)])
     refused(train(pairs, tmp_path / "run"), 1, "every example has the label 'good'")
+
+
+@pytest.mark.parametrize(("pool", "attends"), [("attention", True), ("last", False)])
+def test_the_service_says_whether_it_attends(tmp_path: Path, pool: str, attends: bool) -> None:
+    run = load(trained(tmp_path, "--set", f"choose.pool={pool}", count=20, epochs=1))
+    assert Model("reviews", run).describe()["attends"] is attends
+    assert (run.predict("Gold elm.").attention is not None) is attends

@@ -45,6 +45,9 @@ class Label(NamedTuple):
 class Reader(Protocol):
     """What a task that chooses puts together: one text, or two, → Chosen"""
 
+    @property
+    def attends(self) -> bool: ...  # whether what it chooses has weights to show
+
     def __call__(self, source: Padded, beside: Padded | None) -> Chosen: ...
 
 
@@ -55,6 +58,10 @@ class Chooser(nn.Module):
         super().__init__()
         self.reader = cast(nn.Module, reader)
         self.penalty = penalty
+
+    @property
+    def attends(self) -> bool:
+        return cast(Reader, self.reader).attends
 
     @overload
     def forward(self, source: Padded, beside: Padded | None) -> Chosen: ...
@@ -98,6 +105,10 @@ class FlatReader(nn.Module):
         self.encoder, self.classifier = encoder, classifier
         self.pool = cast(nn.Module, pool)
 
+    @property
+    def attends(self) -> bool:
+        return cast(Pool, self.pool).rows > 0
+
     def forward(self, source: Padded, beside: Padded | None = None) -> Chosen:
         vector, weights = pooled(cast(Pool, self.pool), self.encoder(source))  # (B, P), (B, R, S)
         seen = (Seen("words", weights),) if weights.size(1) else ()
@@ -114,6 +125,10 @@ class LevelsReader(nn.Module):
         super().__init__()
         self.encoder, self.classifier = encoder, classifier
         self.pool = cast(nn.Module, pool)
+
+    @property
+    def attends(self) -> bool:
+        return cast(Pool, self.pool).rows > 0
 
     def forward(self, source: Padded, beside: Padded | None = None) -> Chosen:
         read: Levels = self.encoder(source)

@@ -13,6 +13,8 @@ from regard.encoders.pairs import Paired, PairReader
 class PairChoice(nn.Module):
     """z = classifier(vector of premise and hypothesis); the premise is the source, the hypothesis stands beside it"""
 
+    attends = True
+
     def __init__(self, pair: PairReader, classifier: Classifier):
         super().__init__()
         self.rows = pair.rows
