@@ -127,3 +127,27 @@ def test_a_chosen_answer_shows_itself_in_the_right_kinds(capsys: pytest.CaptureF
     assert "0.70 ██████ [[[good]]] film ." in out
     assert out.index("overlap") > out.index("plot")
     assert "██" in out[out.index("overlap") :]
+
+
+def test_a_long_source_leaves_room_for_the_answer_in_the_heading() -> None:
+    long = Prediction("word " * 40, "gist", -0.1, -0.1, ["word"] * 40, ["gist"], np.full((1, 40), 1 / 40))
+    assert long.title.endswith("… → gist")
+    assert len(long.title) == 70
+    written = dataclasses.replace(long, output="answer " * 20)
+    assert written.title == "word word word word wor… → " + "answer " * 20
+
+
+def test_weights_of_turns_stand_only_beside_the_row_that_has_them() -> None:
+    one = dataclasses.replace(CHOSEN, probabilities=None, output_tokens=["so", "so"], attention=np.full((2, 6), 1 / 6))
+    assert (one.panel().lines, one.panel().sides) == ((3, 3), ())
+
+
+def test_rows_that_are_no_output_are_not_called_so(capsys: pytest.CaptureFixture[str]) -> None:
+    beside = dataclasses.replace(
+        CHOSEN, lines=[], line_weights=[], looks=[], attention_rows=["w", "v"], attention=np.full((2, 6), 1 / 6)
+    )
+    assert beside.panel().axes == ("", "source")
+    beside.show()
+    out = capsys.readouterr().out
+    assert "columns: source" in out
+    assert "rows:" not in out

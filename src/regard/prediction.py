@@ -14,6 +14,8 @@ from regard.errors import UsageError
 if TYPE_CHECKING:
     from regard.pictures import Panel
 
+HEADING = 70  # columns of a terminal that a heading may take, before the source in it is shortened
+SHORTENED = 24  # columns that are left of such a source
 LONG = 40  # tokens; what several rows of a chosen answer looked at in a longer source is legible as text only
 
 
@@ -90,12 +92,15 @@ class Prediction:
 
     @property
     def title(self) -> str:
-        """Source → output; where the answer was chosen or pointed at, only that, and how sure it is."""
+        """Source → output, the source shortened where both are too long for a heading; where the answer was chosen or
+        pointed at, only that, and how sure it is."""
+        from regard.pictures.labels import cells, cut
+
         if self.probabilities is not None:
             return f"{self.output} {self.probabilities.get(self.output, 0.0):.2f}"
-        return (
-            f"{self.source} → {self.output}" if self.span is None else f"{self.output} {exp(self.log_probability):.2f}"
-        )
+        if self.span is not None:
+            return f"{self.output} {exp(self.log_probability):.2f}"
+        return f"{cut(self.source, max(HEADING - 3 - cells(self.output), SHORTENED))} → {self.output}"
 
     def _span_places(self) -> list[int]:
         """Which source tokens lie in the span, found one after the other in the source."""
@@ -110,11 +115,12 @@ class Prediction:
     def panel(self, title: str | None = None) -> "Panel":
         """What `regard.pictures` draws of it, with `title` for a heading unless told otherwise."""
         from regard.pictures import Panel
+        from regard.pictures.panel import AXES
 
         if self.attention is None:
             raise UsageError(
-                "there is no attention to draw: the run was trained with model.attention: none; "
-                "a run trained without that option shows where it looks"
+                "there is no attention to draw: the run was trained without any (model.attention: none, or a recipe such "
+                "as last-state, read-plain or model); a run of another recipe shows where it looks"
             )
         rows = self.attention_rows or self.output_tokens
         chosen = self.probabilities is not None or self.span is not None
@@ -126,8 +132,8 @@ class Prediction:
             self.title if title is None else title,
             frozenset(self.copied) | {(t, j) for t in range(len(rows)) for j in self._span_places()},
             tuple(self.lines) or ((len(self.source_tokens),) if is_text else ()),
-            tuple(self.line_weights),
-            ("", "source") if self.attention_rows else ("output", "source"),
+            tuple(self.line_weights) if len(rows) == 1 else (),  # of several rows they are a mean, which none of them has
+            ("", "source") if self.attention_rows else AXES,
         )
 
     def panels(self, title: str | None = None) -> "list[Panel]":

@@ -97,5 +97,6 @@ def steady(label: str) -> str:
 def _legend(top: float, width: int, colour: bool, axes: tuple[str, str]) -> str:
     scale = "".join(f"\x1b[48;5;{tone}m " for tone in RAMP) + RESET if colour else SHADES
     steps = len(RAMP if colour else SHADES)
-    names = f"   rows: {axes[0]}, columns: {axes[1]}" if any(axes) else ""
+    told = [f"{kind}: {name}" for kind, name in zip(("rows", "columns"), axes, strict=True) if name]
+    names = f"   {', '.join(told)}" if told else ""
     return f"0 {scale} " + cut(f"{top:.2f}{names}", width - steps - 3)
