@@ -119,8 +119,8 @@ class Prediction:
 
         if self.attention is None:
             raise UsageError(
-                "there is no attention to draw: the run was trained without any (model.attention: none, or a recipe such "
-                "as last-state, read-plain or model); a run of another recipe shows where it looks"
+                "there is no attention to draw: the run was trained without any (model.attention: none, or a recipe "
+                "such as last-state, read-plain or model); a run of another recipe shows where it looks"
             )
         rows = self.attention_rows or self.output_tokens
         chosen = self.probabilities is not None or self.span is not None
@@ -132,7 +132,7 @@ class Prediction:
             self.title if title is None else title,
             frozenset(self.copied) | {(t, j) for t in range(len(rows)) for j in self._span_places()},
             tuple(self.lines) or ((len(self.source_tokens),) if is_text else ()),
-            tuple(self.line_weights) if len(rows) == 1 else (),  # of several rows they are a mean, which none of them has
+            tuple(self.line_weights) if len(rows) == 1 else (),  # of several rows they are a mean, which none has
             ("", "source") if self.attention_rows else AXES,
         )
 
