@@ -30,7 +30,8 @@ def sources(run: "Answerer", text: tuple[str, ...], file: str | None, features: 
         return [run.example(one, f"TEXT {number}") for number, one in enumerate(texts, 1)]
     if file is None and sys.stdin.isatty():
         raise UsageError("nothing to answer: give TEXT, --input FILE, or lines on standard input")
-    columns = Columns(1, 1, 2 if run.codec.features else None)
+    data = run.recipe.data  # of a table like that of training the same columns; else source, then what is beside it
+    columns = Columns(data.source_column, data.source_column, data.features_column if run.codec.features else None)
     examples = read_sources(file or "-", columns, lowercase=run.codec.lowercase)
     empty = [example.place for example in examples if not example.source]
     if len(empty) == len(examples):
@@ -47,13 +48,13 @@ def report(predictions: "list[Prediction | None]") -> None:
     if unknown:
         shown = " ".join(unknown[:10]) + (" …" if len(unknown) > 10 else "")
         count = sum(bool(one.unknown) for one in found)
-        click.echo(f"{count} sources hold symbols never seen in training, read as unknown: {shown}", err=True)
+        hold = "1 source holds" if count == 1 else f"{count} sources hold"
+        click.echo(f"{hold} symbols never seen in training, read as unknown: {shown}", err=True)
     long = [one for one in found if one.left_out]
     if long:
         most = max(one.left_out for one in long)
-        click.echo(
-            f"{len(long)} sources are longer than this run reads; up to {most:,} symbols were left out", err=True
-        )
+        count = "1 source is" if len(long) == 1 else f"{len(long)} sources are"
+        click.echo(f"{count} longer than this run reads; up to {most:,} symbols were left out", err=True)
     cut = sum(not one.finished for one in found)
     if cut:
         click.echo(f"{cut} answers reached the length limit before they ended", err=True)

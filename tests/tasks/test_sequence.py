@@ -42,6 +42,9 @@ def test_inflect_does_what_the_feature_says(tmp_path: Path) -> None:
     assert score(tmp_path / "run", test)[INFLECT] >= 95
     answers = [done("predict", tmp_path / "run", "dab", "--features", tag).out for tag in ("V;REV", "V;UP")]
     assert answers == ["bad\n", "DAB\n"]
+    for rows in ([("dab", "bad", "V;REV"), ("dab", "DAB", "V;UP")], [("dab", "V;REV"), ("dab", "V;UP")]):
+        asked = write(tmp_path / "asked.tsv", rows)  # a table like that of training, or only what is read
+        assert done("predict", tmp_path / "run", "--input", asked).out == "bad\nDAB\n"
     assert load(tmp_path / "run").predict(["dab\tV;UP", "dab\tV;REV"])[0].source_tokens == ["d", "a", "b", "+V", "+UP"]
 
 
