@@ -120,7 +120,7 @@ def test_a_long_passage_is_read_in_part_and_that_is_said(tmp_path: Path) -> None
     answer = result.objects[0]
     assert answer["left_out"] == 8
     assert len(answer["source_tokens"]) == 12
-    assert "1 sources are longer than this run reads; up to 8 symbols were left out" in result.err
+    assert "1 source is longer than this run reads; up to 8 symbols were left out" in result.err
 
 
 def test_several_runs_answer_by_the_mean_of_their_probabilities(tmp_path: Path) -> None:

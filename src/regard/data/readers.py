@@ -251,7 +251,9 @@ def _value(place: str, row: Mapping[str, Any], role: str, column: str | int) -> 
 def _too_few(row: Row, cells: list[str], width: int) -> str:
     line = "\t".join(cells)
     found = f"expected at least {width} {row.separator}-separated columns, found {len(cells)} ({preview(line)})"
-    if row.separator == "tab" and "," in line:
+    if len(cells) > 1:
+        found += "; `regard recipes TASK` tells which columns are read (options that end in _column)"
+    elif row.separator == "tab" and "," in line:
         found += "; if commas separate the columns, name the file .csv"
     elif row.separator == "tab" and " " in line:
         found += "; put a tab, not spaces, between the columns"
