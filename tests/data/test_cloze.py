@@ -81,7 +81,7 @@ def test_sentences_end_at_stops_and_with_paragraphs() -> None:
 def test_a_text_that_is_too_short_or_none_at_all_is_refused(tmp_path: Path) -> None:
     (tmp_path / "short.txt").write_text("One. Two.", "utf-8")
     (tmp_path / "latin.txt").write_bytes("Süß. ".encode("latin-1"))
-    with pytest.raises(DataError, match="gives no question: .* give a longer text"):
+    with pytest.raises(DataError, match=r"gives no question: .* give a longer text"):
         write_cloze(tmp_path / "short.txt", tmp_path / "out")
     with pytest.raises(DataError, match="is not UTF-8"):
         write_cloze(tmp_path / "latin.txt", tmp_path / "out")

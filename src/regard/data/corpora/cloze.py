@@ -44,8 +44,8 @@ def write_cloze(text: Path, out: Path, *, seed: int = 0, dev: float = 0.05, test
     rows = list(corpus.read({}, ""))
     if not rows:
         raise DataError(
-            f"{text} gives no question: none of its sentences holds a word that also stands in the {SENTENCES} sentences "
-            f"before it and is not one of the text's {COMMON} most frequent words; give a longer text"
+            f"{text} gives no question: none of its sentences holds a word that also stands in the {SENTENCES} before "
+            f"it and is not one of the text's {COMMON} most frequent words; give a longer text"
         )
     return write_rows(NAME, corpus, rows, out, seed=seed, dev=dev, test=test)
 
