@@ -53,8 +53,8 @@ def report(predictions: "list[Prediction | None]") -> None:
     long = [one for one in found if one.left_out]
     if long:
         most = max(one.left_out for one in long)
-        count = "1 source is" if len(long) == 1 else f"{len(long)} sources are"
-        click.echo(f"{count} longer than this run reads; up to {most:,} symbols were left out", err=True)
+        are = "1 source is" if len(long) == 1 else f"{len(long)} sources are"
+        click.echo(f"{are} longer than this run reads; up to {most:,} symbols were left out", err=True)
     cut = sum(not one.finished for one in found)
     if cut:
         click.echo(f"{cut} answers reached the length limit before they ended", err=True)
