@@ -82,10 +82,11 @@ def usual_model(symbols: int, size: int, attention: str) -> Any:
     from regard.recipe import Model, Recipe
     from regard.tasks import sequence
 
-    class Letters:  # stands for a codec, of which `build` asks only the two vocabularies' sizes
+    class Letters:  # stands for a codec, of which `build` asks the two vocabularies' sizes, and whether it copies
         vocabulary = range(symbols)
 
     class Codec:
+        copies = False
         source = target = Letters
 
     sizes = dict.fromkeys(("embed", "hidden", "compare", "readout"), size)

@@ -22,7 +22,7 @@ from regard.fast.packed import search_inside
 from regard.fast.reading import Upper, read_all
 from regard.fast.recurrence import lstm_states, own_loop, uses_own_loop
 from regard.fast.switch import allowed, wanted
-from regard.losses import Told, Wanted, cross_entropy, readout_cross_entropy
+from regard.losses import Told, Wanted, readout_cross_entropy
 
 COMPARED = 1 << 22  # numbers in the comparisons of queries with keys that are made at once
 
@@ -171,9 +171,6 @@ class RecurrentDecoder(nn.Module):
 
     def loss(self, tokens: Tensor, encoded: Encoded, wanted: Wanted, looked: bool) -> Told:
         """−Σ_t log p(y_t) from readouts, never holding all logits; the reference is by `forward`."""
-        if not allowed(encoded.values):
-            decoded: Decoded = self(tokens, encoded)
-            return Told(cross_entropy(decoded.logits, wanted.targets, wanted.smoothing), decoded.weights)
         readouts, weights = self.readouts(tokens, encoded, looked)
         return Told(readout_cross_entropy(readouts, self.output.O, wanted), weights)
 

@@ -5,7 +5,7 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -15,7 +15,6 @@ from regard.attention.over import Over
 from regard.data.places import Token
 from regard.data.readers import Example, Reading
 from regard.decoders.reader import ClozeReader
-from regard.losses import Loss
 from regard.metrics import Measured, accuracy
 from regard.model import initialise
 from regard.prediction import Look, Prediction
@@ -23,11 +22,11 @@ from regard.recipe import Recipe
 from regard.tasks.pointing import (
     SECTIONS,
     Asked,
-    AskedBatch,
     Question,
     ask,
     batch,
     encode_questions,
+    loss,
     point,
     read_questions,
     refuse_ignored,
@@ -80,11 +79,6 @@ def build(codec: PointingCodec, recipe: Recipe) -> ClozeReader:
     model = ClozeReader(shared_reader(codec, recipe.model))
     initialise(model)
     return model
-
-
-def loss(model: Any, batch: AskedBatch, smoothing: float = 0.0, own: float = 0.0) -> Loss:
-    told: Loss = model(batch.passage, batch.question, batch.places)
-    return told
 
 
 @torch.inference_mode()

@@ -17,6 +17,7 @@ from regard.data.readers import Columns, Example, Reading, read_pairs
 from regard.decoders.reader import NOWHERE
 from regard.encoders.recurrent import TextEncoder
 from regard.errors import DataError, UsageError
+from regard.losses import Loss
 from regard.prediction import Look, Prediction, Span
 from regard.recipe import Model, Recipe
 from regard.tasks.parts import make_reader
@@ -31,9 +32,7 @@ class Asked(NamedTuple):
 
     passage: list[int]
     question: list[int]
-    places: tuple[
-        int, ...
-    ]  # of the answer: its first and last place, or all of a word; none: it is not in what is read
+    places: tuple[int, ...]  # of the answer: first and last, or all of a word's; none: it is not in what is read
 
     @property
     def length(self) -> int:
@@ -97,6 +96,12 @@ def batch(encodings: Sequence[Asked], numbers: list[int]) -> AskedBatch:
     return AskedBatch(
         pad([one.passage for one in chosen]), pad([one.question for one in chosen]), torch.tensor(places), numbers
     )
+
+
+def loss(model: Any, batch: AskedBatch, smoothing: float = 0.0, own: float = 0.0) -> Loss:
+    """−Σ log p of where the answers stand; the model knows what it points with."""
+    told: Loss = model(batch.passage, batch.question, batch.places)
+    return told
 
 
 class Question(NamedTuple):

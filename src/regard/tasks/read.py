@@ -15,7 +15,6 @@ from regard.decoders.reader import Pointed, SpanReader
 from regard.decoders.span import DynamicPointer, PlainPointer, Rounds, best_spans
 from regard.encoders.passage import CoattentionReader, PlainReader
 from regard.errors import DataError
-from regard.losses import Loss
 from regard.metrics import Measured, exact_match, word_f1
 from regard.model import initialise
 from regard.prediction import Look, Prediction
@@ -24,11 +23,11 @@ from regard.tasks.parts import make_layers
 from regard.tasks.pointing import (
     SECTIONS,
     Asked,
-    AskedBatch,
     Question,
     ask,
     batch,
     encode_questions,
+    loss,
     point,
     read_questions,
     refuse_ignored,
@@ -107,11 +106,6 @@ def build(codec: PointingCodec, recipe: Recipe) -> SpanReader:
         model = SpanReader(reader, pointer, how.longest_span)
     initialise(model)
     return model
-
-
-def loss(model: Any, batch: AskedBatch, smoothing: float = 0.0, own: float = 0.0) -> Loss:
-    told: Loss = model(batch.passage, batch.question, batch.places)
-    return told
 
 
 @torch.inference_mode()
