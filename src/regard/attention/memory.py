@@ -13,6 +13,7 @@ class Encoded(NamedTuple):
     mask: Tensor  # (B, S)     True where there is something to read
     summary: Tensor  # (B, V)     the source as one vector; starts the decoder
     symbols: Tensor | None = None  # (B, S)  what each place holds, as a target symbol, where it may be copied
+    grid: Tensor | None = None  # (B, S, 2)  row and column of each place, where places lie in a plane
 
 
 class Memory(NamedTuple):
@@ -29,16 +30,17 @@ class Trace(NamedTuple):
     previous: Tensor  # (B, S)  α_{t-1}
     total: Tensor  # (B, S)  Σ_{t'<t} α_t'
     step: Tensor  # (B,)    the number of symbols written
+    grid: Tensor | None = None  # (B, S, 2)  how the places lie, as in Encoded
 
     @classmethod
-    def begin(cls, mask: Tensor, dtype: torch.dtype) -> "Trace":
+    def begin(cls, mask: Tensor, dtype: torch.dtype, grid: Tensor | None = None) -> "Trace":
         """Nothing has been read yet."""
         nowhere = torch.zeros_like(mask, dtype=dtype)  # (B, S)
-        return cls(nowhere, nowhere, nowhere.new_zeros(mask.size(0)))
+        return cls(nowhere, nowhere, nowhere.new_zeros(mask.size(0)), grid)
 
     def after(self, weights: Tensor) -> "Trace":
         """The trace once a step with these weights (B, S) has been taken."""
-        return Trace(weights, self.total + weights, self.step + 1)
+        return Trace(weights, self.total + weights, self.step + 1, self.grid)
 
 
 class Attended(NamedTuple):

@@ -74,7 +74,8 @@ class LSTMNDecoder(nn.Module):
         return self.attention.attends
 
     def start(self, encoded: Encoded) -> tuple[Remembering, Any]:
-        trace = Trace.begin(encoded.mask, encoded.values.dtype) if self.attention.looks_back else None
+        looks_back = self.attention.looks_back
+        trace = Trace.begin(encoded.mask, encoded.values.dtype, encoded.grid) if looks_back else None
         return self._begin(encoded, trace), self.attention.remember(encoded)
 
     def _begin(self, encoded: Encoded, trace: Trace | None = None) -> Remembering:

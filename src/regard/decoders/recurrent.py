@@ -145,7 +145,8 @@ class RecurrentDecoder(nn.Module):
         layers: Layers = self.first(encoded)
         blank = layers[0][0]  # (B, H)
         feed = blank.new_zeros(blank.size(0), self.output.size) if self.feed_drive is not None else None
-        trace = Trace.begin(encoded.mask, encoded.values.dtype) if self.attention.looks_back else None
+        looks_back = self.attention.looks_back
+        trace = Trace.begin(encoded.mask, encoded.values.dtype, encoded.grid) if looks_back else None
         noise = self.dropout.noise(blank, len(layers), self.words.embedding_dim, self.output.size)
         return State(layers, feed, trace, noise), self.attention.remember(encoded)
 
