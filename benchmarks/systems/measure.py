@@ -206,7 +206,7 @@ def _aligned(folder: Path, run: Path) -> dict[str, float]:
     for name, more in ways.items():
         file = run / "measures.json"
         _regard(folder, f"align {run} test.tsv --gold test.pharaoh --measures {file} --device cpu {more}")
-        found[name] = json.loads(file.read_text("utf-8"))["shifts"]["0"]["aer"]
+        found[name] = json.loads(file.read_text("utf-8"))["shifts"]["0"]["aer"] * 100
     return found
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from regard.data.batching import pad
 from regard.recipe import Search
 from regard.search.hypothesis import Hypothesis
 from regard.tasks.reranking import LEAST, Frames, ctc_log_probs, rerank
@@ -51,7 +52,7 @@ def test_answers_carry_the_opinion_of_the_models_ctc() -> None:
     for alone, together in zip(answers(made, ctc=0), answers(made, ctc=2), strict=True):
         source = CODEC.source.vocabulary.encode(alone.source_tokens)
         with torch.no_grad():
-            frames = ModelStep(made, [source], torch.device("cpu")).frames()
+            frames = ModelStep(made, pad([source]), torch.device("cpu")).frames()
         expected = {}
         for one in alone.nbest:
             tokens = CODEC.target.vocabulary.encode(one.output_tokens)

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -27,10 +27,23 @@ class Padded(NamedTuple):
         return Padded(self.data.to(device), self.lengths.to(device))
 
 
+class Tensors(Protocol):
+    """Sources in one batch."""
+
+    def to(self, device: torch.device) -> Any: ...
+
+
+@runtime_checkable
+class Joins(Protocol):
+    """One source that is no list of symbols, and knows how several of its kind become tensors."""
+
+    def join(self, several: Sequence[Any]) -> Tensors: ...
+
+
 class Batch(NamedTuple):
     """What a training step reads: sources, targets framed by BEGIN and END, and which examples these are."""
 
-    source: Padded
+    source: Any  # Tensors: Padded, where it is symbols
     target: Padded
     numbers: list[int]  # places in the training data, to name a batch that went wrong
     links: Tensor | None = None  # (B, T, S)  1 where a symbol after BEGIN is known to come from a source symbol
@@ -47,13 +60,17 @@ def pad(sequences: Sequence[Sequence[int]]) -> Padded:
     return Padded(torch.tensor(rows, dtype=torch.long), torch.tensor(lengths))
 
 
+def join(sources: Sequence[Any]) -> Any:
+    return sources[0].join(sources) if isinstance(sources[0], Joins) else pad(sources)
+
+
 def collate(encodings: Sequence[Encoding], numbers: list[int]) -> Batch:
     chosen = [encodings[number] for number in numbers]
-    source, target = pad([one.source for one in chosen]), pad([one.target for one in chosen])
+    source, target = join([one.source for one in chosen]), pad([one.target for one in chosen])
     return Batch(source, target, numbers, _links(chosen, source, target))
 
 
-def _links(chosen: Sequence[Encoding], source: Padded, target: Padded) -> Tensor | None:
+def _links(chosen: Sequence[Encoding], source: Any, target: Padded) -> Tensor | None:
     """Of all examples of a batch, where any has some; END, and an example without links, have none."""
     if not any(one.links for one in chosen):
         return None

@@ -1,7 +1,7 @@
 """Examples as numbers, before they are tensors; needs no torch."""
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 
 class Numbers(Protocol):
@@ -23,7 +23,7 @@ class Numbers(Protocol):
 class Encoding(NamedTuple):
     """One example of a task that writes sequences."""
 
-    source: list[int]
+    source: Any  # numbers of symbols, or another source (batching.Joins) with a length
     target: list[int]  # BEGIN … END
     links: tuple[tuple[int, int], ...] = ()  # (t, j): target symbol t is known to come from source symbol j
 

@@ -96,6 +96,9 @@ class Codec:
         )
         return Symbols(source, beside, first + second)
 
+    def clean(self, source: str) -> str:
+        return normalise(source, self.lowercase)
+
     def source_symbols(self, example: Example) -> list[str]:
         read = self.symbols(example)
         return read.source + read.beside

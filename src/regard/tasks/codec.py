@@ -3,7 +3,7 @@
 import base64
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from regard.data.encoding import Encoding
 from regard.data.links import symbol_links
@@ -28,9 +28,42 @@ class Reads(Protocol):
     @property
     def lowercase(self) -> bool: ...
 
+    def clean(self, source: str) -> str: ...  # a source as somebody typed it → as it is read
+
     def source_symbols(self, example: Example) -> list[str]: ...  # all that is read, in the order of its places
 
     def to_json(self) -> dict[str, Any]: ...
+
+
+class Given(NamedTuple):
+    """One source."""
+
+    symbols: list[str]  # what stands at each place, for people
+    source: Any  # the same for a model: numbers of symbols, or what `data.batching.join` asks to join its kind
+
+
+class Writes(Reads, Protocol):
+    """What the tasks that write ask of theirs, whatever is read."""
+
+    @property
+    def target(self) -> "Half": ...
+
+    @property
+    def copies(self) -> bool: ...  # whether what no vocabulary has may be copied
+
+    def given(self, example: Example) -> Given: ...
+
+    def unknown(self, symbols: Sequence[str]) -> list[str]: ...  # those never seen in training
+
+    def target_symbols(self, text: str | Sequence[str]) -> list[str]: ...
+
+    def target_numbers(self, target: Sequence[str], source: Sequence[str]) -> list[int]: ...
+
+    def foreign(self, source: Sequence[str]) -> list[str]: ...  # what can be written only by copying
+
+    def shown(self, example: Example, prediction: Prediction) -> Prediction: ...  # with what else its source shows
+
+    def encode(self, example: Example) -> Encoding: ...
 
 
 @dataclass(frozen=True)
@@ -93,6 +126,16 @@ class Codec:
             lowercase,
             copies,
         )
+
+    def clean(self, source: str) -> str:
+        return normalise(source, self.lowercase)
+
+    def given(self, example: Example) -> Given:
+        symbols = self.source_symbols(example)
+        return Given(symbols, self.source_numbers(symbols))
+
+    def unknown(self, symbols: Sequence[str]) -> list[str]:
+        return self.source.vocabulary.unknown(symbols)
 
     def source_symbols(self, example: Example) -> list[str]:
         """What the encoder reads: the source's symbols, then its features."""

@@ -14,11 +14,11 @@ from regard.decoders.looking import LooksBack
 from regard.model import EncoderDecoder
 from regard.prediction import Look, Prediction
 from regard.search.tree import pick
-from regard.tasks.codec import Codec
+from regard.tasks.codec import Writes
 
 
 def with_looks(
-    models: Sequence[EncoderDecoder], encoded: Encoded, codec: Codec, predictions: Sequence[Prediction]
+    models: Sequence[EncoderDecoder], encoded: Encoded, codec: Writes, predictions: Sequence[Prediction]
 ) -> list[Prediction]:
     """The answers to each encoded source, also those of an n-best list, read once more by the model that wrote them.
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from regard.data.places import CUTTERS, Token, find_tokens
 from regard.data.readers import Example
+from regard.data.text import normalise
 from regard.data.vocabulary import Vocabulary
 from regard.errors import DataError
 from regard.recipe import Recipe
@@ -48,6 +49,9 @@ class PointingCodec:
     def question(self, example: Example) -> list[str]:
         """Its tokens, the blank being one of them."""
         return _cut(example.features, self.symbols, self.blank)
+
+    def clean(self, source: str) -> str:
+        return normalise(source, self.lowercase)
 
     def source_symbols(self, example: Example) -> list[str]:
         """What is read of the passage; a question must stand beside it."""

@@ -1,6 +1,6 @@
 """What is asked of a task that writes sequences, and what it hands back; needs no torch."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
@@ -12,7 +12,7 @@ from regard.data.vocabulary import BEGIN, PAD, UNKNOWN
 from regard.errors import UsageError
 from regard.prediction import Prediction
 from regard.recipe import Search
-from regard.tasks.codec import Codec
+from regard.tasks.codec import Writes
 
 FORBIDDEN = (PAD, UNKNOWN, BEGIN)  # never written
 
@@ -71,13 +71,13 @@ class Read(NamedTuple):
     following: NDArray[np.float32]  # (N,)  log p of what may come after its last symbol; and beyond N what is copied
 
 
-def longest_answers(sources: Sequence[Sequence[int]], options: Search) -> list[int]:
+def longest_answers(sources: Sequence[Sized], options: Search) -> list[int]:
     """How many symbols an answer to each source may have."""
     return [int(options.longest_ratio * len(source)) + options.longest_extra for source in sources]
 
 
 def write_prediction(
-    codec: Codec,
+    codec: Writes,
     example: Example,
     symbols: list[str],
     hypotheses: Sequence[Found],
@@ -85,7 +85,7 @@ def write_prediction(
     nbest: int,
 ) -> Prediction:
     """The best hypothesis as an answer that people can read, with the others in `nbest` if they were asked for."""
-    unknown = codec.source.vocabulary.unknown(symbols)
+    unknown = codec.unknown(symbols)
 
     def one(hypothesis: Found, nbest: list[Prediction]) -> Prediction:
         tokens = codec.target.vocabulary.decode(hypothesis.tokens, codec.foreign(symbols))
@@ -109,7 +109,7 @@ def write_prediction(
 
 
 def write_read(
-    codec: Codec,
+    codec: Writes,
     example: Example,
     symbols: list[str],
     target: Sequence[str],

@@ -9,15 +9,13 @@ from torch import Tensor, nn
 
 from regard.agreement import Agreement
 from regard.attention.memory import Encoded
-from regard.data.batching import Batch, Encoding, collate, pad
+from regard.data.batching import Batch, Encoding, collate, join
 from regard.data.readers import Columns, Example, Reading, read_pairs
 from regard.data.vocabulary import BEGIN, END
 from regard.decoders.ctc import CTC, FRAMES
 from regard.decoders.recurrent import Decoder, RecurrentDecoder
 from regard.decoders.recurrent import Step as DecoderStep
-from regard.encoders.bag import Bag
 from regard.encoders.open import OpenEncoder
-from regard.encoders.recurrent import TextEncoder
 from regard.errors import UsageError
 from regard.fast.attend import OutOfReach
 from regard.losses import Loss, Wanted
@@ -33,7 +31,7 @@ from regard.search.hypothesis import Hypothesis, as_numpy, normalised
 from regard.search.sample import sample
 from regard.search.step import Step, StepOutput
 from regard.search.tree import pick
-from regard.tasks.codec import Codec
+from regard.tasks.codec import Codec, Given, Writes
 from regard.tasks.copying import held_symbols, mark_copies
 from regard.tasks.looks import with_looks
 from regard.tasks.parts import make_asides, make_copying, make_decoder, make_encoder
@@ -83,16 +81,24 @@ def build(codec: Codec, recipe: Recipe) -> EncoderDecoder:
 
 def _one_way(codec: Codec, options: Model, asides: Sequence[nn.Module] = ()) -> EncoderDecoder:
     symbols = len(codec.target.vocabulary)
-    encoder: TextEncoder | Bag | OpenEncoder = make_encoder(len(codec.source.vocabulary), options)
-    decoder: Decoder = make_decoder(symbols, encoder.size, options)
-    if codec.copies:
-        encoder = OpenEncoder(encoder, held_symbols(codec), symbols)
-        decoder = make_copying(cast(RecurrentDecoder, decoder), options)
-    ctc = CTC(encoder.size, symbols, options.ctc) if options.ctc else None
-    return EncoderDecoder(encoder, decoder, ctc, [*make_asides(encoder.size, decoder.attends, options), *asides])
+    encoder = make_encoder(len(codec.source.vocabulary), options)
+    if not codec.copies:
+        return assemble(encoder, encoder.size, symbols, options, asides)
+    decoder = make_copying(cast(RecurrentDecoder, make_decoder(symbols, encoder.size, options)), options)
+    opened = OpenEncoder(encoder, held_symbols(codec), symbols)
+    return EncoderDecoder(opened, decoder, None, [*make_asides(encoder.size, decoder.attends, options), *asides])
 
 
-def encode(codec: Codec, examples: Sequence[Example]) -> list[Encoding]:
+def assemble(
+    encoder: nn.Module, value_size: int, symbols: int, options: Model, asides: Sequence[nn.Module] = ()
+) -> EncoderDecoder:
+    """What reads, whatever it reads, before what writes this many symbols."""
+    decoder: Decoder = make_decoder(symbols, value_size, options)
+    ctc = CTC(value_size, symbols, options.ctc) if options.ctc else None
+    return EncoderDecoder(encoder, decoder, ctc, [*make_asides(value_size, decoder.attends, options), *asides])
+
+
+def encode(codec: Writes, examples: Sequence[Example]) -> list[Encoding]:
     return [codec.encode(example) for example in examples]
 
 
@@ -111,8 +117,8 @@ def loss(model: EncoderDecoder, batch: Batch, smoothing: float = 0.0, own: float
 class ModelStep:
     """A model and encoded sources as a step function; what each row reads is gathered only when rows change source."""
 
-    def __init__(self, model: EncoderDecoder, sources: Sequence[Sequence[int]], device: torch.device):
-        encoded = model.encode(pad(sources).to(device))
+    def __init__(self, model: EncoderDecoder, sources: Any, device: torch.device):
+        encoded = model.encode(sources.to(device))
         self.encoded, self.ctc = encoded, model.ctc
         self.decoder = model.decoder
         self.mask = encoded.mask  # (B, S)
@@ -144,7 +150,7 @@ class ModelStep:
 @torch.inference_mode()
 def answer(
     models: Sequence[EncoderDecoder],
-    codec: Codec,
+    codec: Writes,
     examples: Sequence[Example],
     request: Request,
     numbers: Sequence[int],
@@ -154,11 +160,10 @@ def answer(
 
     Where `starts` are given, each answer begins with its own, else all with the request's prefix.
     """
-    symbols = [codec.source_symbols(example) for example in examples]
-    sources = [codec.source_numbers(one) for one in symbols]
-    steps = _steps(models, sources)
+    given = [codec.given(example) for example in examples]
+    steps = _steps(models, given)
     step, state = _together(steps)
-    limits, mask, options = _limits(codec, sources, request, starts), steps[0].mask, request.search
+    limits, mask, options = _limits(codec, given, request, starts), steps[0].mask, request.search
     opinions = [one.frames() for one in steps if one.ctc is not None] if request.reranks else []
     wider = dataclasses.replace(request, nbest=options.beam) if opinions else request
     found = _search(step, state, limits, mask, wider, numbers)
@@ -166,8 +171,8 @@ def answer(
         found = rerank(found, opinions, options.ctc, options.length_penalty, max(request.nbest, 1))
     attends = any(model.attends for model in models)
     written = [
-        write_prediction(codec, example, tokens, hypotheses, attends, request.nbest)
-        for example, tokens, hypotheses in zip(examples, symbols, found, strict=True)
+        write_prediction(codec, example, one.symbols, hypotheses, attends, request.nbest)
+        for example, one, hypotheses in zip(examples, given, found, strict=True)
     ]
     return _reread(models, steps[0].encoded, codec, written)
 
@@ -175,36 +180,36 @@ def answer(
 @torch.inference_mode()
 def force(
     models: Sequence[EncoderDecoder],
-    codec: Codec,
+    codec: Writes,
     examples: Sequence[Example],
     targets: Sequence[Sequence[str]],
     length_penalty: float,
 ) -> list[Read]:
     """Given answers, as lists of symbols, as if the models had written them."""
-    symbols = [codec.source_symbols(example) for example in examples]
-    steps = _steps(models, [codec.source_numbers(one) for one in symbols])
+    given = [codec.given(example) for example in examples]
+    steps = _steps(models, given)
     step, state = _together(steps)
-    numbers = [codec.target_numbers(*pair) for pair in zip(targets, symbols, strict=True)]
+    numbers = [codec.target_numbers(target, one.symbols) for target, one in zip(targets, given, strict=True)]
     found = forced(step, state, numbers, begin=BEGIN, end=END, length_penalty=length_penalty)
     attends = any(model.attends for model in models)
     read = [
-        write_read(codec, example, source, target, one.hypothesis, one.following, attends)
-        for example, source, target, one in zip(examples, symbols, targets, found, strict=True)
+        write_read(codec, example, source.symbols, target, one.hypothesis, one.following, attends)
+        for example, source, target, one in zip(examples, given, targets, found, strict=True)
     ]
     looked = _reread(models, steps[0].encoded, codec, [one.prediction for one in read])
     return [one._replace(prediction=prediction) for one, prediction in zip(read, looked, strict=True)]
 
 
 def _reread(
-    models: Sequence[EncoderDecoder], encoded: Encoded, codec: Codec, answers: Sequence[Prediction]
+    models: Sequence[EncoderDecoder], encoded: Encoded, codec: Writes, answers: Sequence[Prediction]
 ) -> list[Prediction]:
     """With what search keeps no numbers of: what was copied, and where words looked among those before them."""
-    marked = mark_copies(models, codec, answers) if codec.copies else answers
+    marked = mark_copies(models, cast(Codec, codec), answers) if codec.copies else answers
     return with_looks(models, encoded, codec, marked)
 
 
-def _steps(models: Sequence[EncoderDecoder], sources: Sequence[Sequence[int]]) -> list[ModelStep]:
-    device = next(models[0].parameters()).device
+def _steps(models: Sequence[EncoderDecoder], given: Sequence[Given]) -> list[ModelStep]:
+    device, sources = next(models[0].parameters()).device, join([one.source for one in given])
     return [ModelStep(model, sources, device) for model in models]
 
 
@@ -274,17 +279,15 @@ def _walked(step: ModelStep, limits: Limits, length_penalty: float) -> list[Hypo
     ]
 
 
-def _limits(
-    codec: Codec, sources: Sequence[Sequence[int]], request: Request, starts: Sequence[Sequence[int]] | None
-) -> Limits:
+def _limits(codec: Writes, given: Sequence[Given], request: Request, starts: Sequence[Sequence[int]] | None) -> Limits:
     options = request.search
     start = codec.target.vocabulary.encode(codec.target_symbols(request.prefix)) if request.prefix else []
     return Limits(
-        longest=longest_answers(sources, options),
+        longest=longest_answers([one.symbols for one in given], options),
         begin=BEGIN,
         end=END,
         shortest=options.shortest,
         no_repeat=options.no_repeat,
-        prefix=starts if starts is not None else [start] * len(sources) if start else None,
+        prefix=starts if starts is not None else [start] * len(given) if start else None,
         forbidden=FORBIDDEN,
     )
