@@ -107,7 +107,7 @@ LINES = [
     Line("sick-imply", *_sick("imply", "", "perplexity bleu chrf")),
     Line("fairytale-read", *_fairytale("read", f"--epochs 12 {_SPANS} {_GLOVE}", "f1 em")),
     Line("fairytale-plain", *_fairytale("read", f"--recipe read-plain --epochs 16 {_SPANS} {_GLOVE}", "f1 em")),
-    Line("fairytale-fill", *_fairytale("fill", "--epochs 6 --set model.hidden=128", "accuracy")),
+    Line("fairytale-fill", *_fairytale("fill", f"--epochs 5 --set model.hidden=128 {_GLOVE}", "accuracy")),
     Line("respond", *_chitchat("respond")),
     Line("respond-single", *_chitchat("respond-single")),
     Line("respond-flat", *_chitchat("respond-flat")),

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from regard.attention.over import Over, attend_over
 from regard.data.batching import Padded
 from regard.decoders.span import Pointer, Rounds
+from regard.dropout import Dropout
 from regard.encoders.passage import CoattentionReader, PlainReader
 from regard.encoders.recurrent import TextEncoder
 from regard.losses import Loss
@@ -61,13 +62,18 @@ def span_loss(rounds: Rounds, places: Tensor) -> Loss:
 
 
 class ClozeReader(nn.Module):
-    """P(w | passage, question) = Σ_{i: w stands at i} s_i, by attention over attention            Cui et al. 2016"""
+    """P(w | passage, question) = Σ_{i: w stands at i} s_i, by attention over attention            Cui et al. 2016
+
+    Dropout leaves numbers out of the question's states only, the same of all its words: they are compared with the
+    passage's in the other numbers, where equal words stay equal.
+    """
 
     attends = True
 
-    def __init__(self, encoder: TextEncoder):
+    def __init__(self, encoder: TextEncoder, dropout: float = 0.0):
         super().__init__()
         self.encoder = encoder
+        self.dropout = Dropout(dropout, variational=True)
 
     @overload
     def forward(self, passage: Padded, question: Padded) -> Over: ...
@@ -77,7 +83,8 @@ class ClozeReader(nn.Module):
 
     def forward(self, passage: Padded, question: Padded, places: Tensor | None = None) -> Over | Loss:
         """With `places` (B, K), where the wanted word stands, only the loss is told."""
-        over = attend_over(self.encoder(passage), self.encoder(question))
+        h, q = self.encoder(passage), self.encoder(question)
+        over = attend_over(h, q._replace(values=self.dropout(q.values)))
         return over if places is None else word_loss(over.places, places)
 
 

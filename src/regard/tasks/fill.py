@@ -76,7 +76,7 @@ def _places(codec: PointingCodec, example: Example, tokens: Sequence[Token]) -> 
 
 def build(codec: PointingCodec, recipe: Recipe) -> ClozeReader:
     refuse_ignored(recipe, set(), ["soft"])
-    model = ClozeReader(shared_reader(codec, recipe.model))
+    model = ClozeReader(shared_reader(codec, recipe.model), recipe.model.dropout)
     initialise(model)
     return model
 

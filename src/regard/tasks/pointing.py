@@ -6,6 +6,7 @@ and an answer says how much was left out; in training, a question whose answer i
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields as fields_of
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import torch
@@ -149,8 +150,11 @@ def point(asked: Question, first: int, last: int, log_prob: float, attention: An
 
 
 def shared_reader(codec: PointingCodec, options: Model) -> TextEncoder:
-    """What reads passages and questions, over one table of words."""
-    return make_reader(len(codec.vocabulary), options)
+    """What reads passages and questions, over one table of words.
+
+    Dropout comes after the two have been compared: before, the same word would look different in the two texts.
+    """
+    return make_reader(len(codec.vocabulary), replace(options, dropout=0.0))
 
 
 def refuse_ignored(recipe: Recipe, used: set[str], attentions: Sequence[str]) -> None:
