@@ -1,7 +1,7 @@
 import yaml
 
 from regard.card import model_card
-from regard.recipe import build
+from regard.settings import build
 
 RECIPE = build({"task": "inflect", "about": "Made of straw: quickly."}, "x")
 CARD = model_card(RECIPE, {"accuracy": 91.234, "cer": 1.5}, {"training pairs": 10, "seed": 1})

@@ -14,7 +14,8 @@ import yaml
 
 from regard import __version__
 from regard.cli import cli
-from regard.recipe import Recipe, describe, recipe_names
+from regard.draft import recipe_names
+from regard.recipe import Recipe, describe
 from tests.command import backwards, done, refused, regard, train, words, write
 from tests.conftest import Reverse
 

@@ -14,9 +14,10 @@ import torch
 import yaml
 
 from regard import __version__
+from regard.draft import load_draft
 from regard.errors import DataError, RegardError, UsageError
 from regard.folder import FORMAT, Folder, read_tensors, write_tensors
-from regard.recipe import Recipe, load_draft
+from regard.recipe import Recipe
 from regard.run import load
 from tests.command import refused, regard
 from tests.conftest import Reverse

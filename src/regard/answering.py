@@ -14,7 +14,8 @@ from regard.data.splitting import group_references
 from regard.data.vocabulary import END
 from regard.errors import DataError, UsageError
 from regard.prediction import Prediction
-from regard.recipe import Recipe, Search, build, flatten, neighbour, to_dict
+from regard.recipe import Recipe, Search, to_dict
+from regard.settings import build, flatten, neighbour
 from regard.tasks import Task, Writer, get_task
 from regard.tasks.request import FORBIDDEN, Read, Request
 

@@ -17,10 +17,10 @@ from regard.answering import Answerer
 from regard.data.batching import Batch, EpochPlan
 from regard.data.demo import demo_files
 from regard.data.readers import Example
+from regard.draft import load_draft
 from regard.fast.kernels import library
 from regard.fast.switch import plain
 from regard.model import initialise
-from regard.recipe import load_draft
 from regard.run import Run
 from regard.tasks import get_task
 from regard.training.learner import RULES

@@ -20,7 +20,8 @@ from torch import Tensor
 
 from regard.errors import DataError, UsageError
 from regard.files import remove_leftovers, write_bytes, write_text
-from regard.recipe import Recipe, build, flatten, parse_yaml, to_dict
+from regard.recipe import Recipe, to_dict
+from regard.settings import build, flatten, parse_yaml
 
 FORMAT = 1
 

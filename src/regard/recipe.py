@@ -1,22 +1,15 @@
-"""Every option on one page; recipe file and overrides in, resolved copy out.
+"""Every option on one page.
 
-A recipe travels: `recipes/pronounce.yaml` → `Recipe` (frozen dataclasses, checked by pydantic here and nowhere else) →
-plain numbers in constructors. Networks never see a recipe.
+A recipe travels: `recipes/pronounce.yaml` (draft.py) → `Recipe` (frozen dataclasses, checked by pydantic in settings.py
+and nowhere else) → plain numbers in constructors. Networks never see a recipe.
 """
 
 import dataclasses
-import difflib
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import resources
-from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, get_type_hints
 
-import yaml
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
-
-from regard.errors import UsageError
+from pydantic import ConfigDict, Field
 
 Symbols = Literal["graphemes", "tokens", "words", "subwords"]
 Size = Annotated[int, Field(ge=1, le=2**16)]  # upper bounds: a hostile recipe must not ask for all memory or time
@@ -259,173 +252,6 @@ class Recipe(_Section):
     entail: Entail = field(default_factory=Entail)
 
 
-class Layer(NamedTuple):
-    """One recipe file: fixed options, and lines of `scale` that depend on the amount of data."""
-
-    options: dict[str, Any]
-    scale: list[dict[str, Any]]  # {up_to: pairs or None, set: {option: value}}, smallest first
-
-    def chosen(self, pairs: int) -> dict[str, Any]:
-        """The options for this many pairs: the first line of `scale` that fits is laid over the fixed ones."""
-        fitting = [line["set"] for line in self.scale if line["up_to"] is None or pairs <= line["up_to"]]
-        return {**self.options, **(fitting[0] if fitting else {})}
-
-
-class Draft:
-    """A recipe before the amount of data is known: a task's own file, and perhaps a variant's laid over it."""
-
-    def __init__(self, name: str, layers: Sequence[Layer]):
-        self.name = name
-        self.layers = list(layers)
-
-    def resolve(self, pairs: int, overrides: Mapping[str, Any]) -> Recipe:
-        chosen: dict[str, Any] = {}
-        for layer in self.layers:
-            chosen.update(layer.chosen(pairs))
-        return build({**chosen, **overrides}, self.name)
-
-    def unscaled(self, overrides: Mapping[str, Any]) -> Recipe:
-        """The recipe before any data was read: which columns and symbols there are never depends on the amount."""
-        chosen = {key: value for layer in self.layers for key, value in layer.options.items()}
-        return build({**chosen, **overrides}, self.name)
-
-
-def build(options: Mapping[str, Any], name: str) -> Recipe:
-    """Dotted options → a checked recipe; every wrong value is named."""
-    for key in options:
-        check_name(key, name)
-    try:
-        recipe = _checker().validate_python(unflatten(options))
-    except ValidationError as error:
-        wrong = {".".join(map(str, one["loc"][:2])): one for one in error.errors()}
-        shown = [f"{key}: {one['msg']}, got {one['input']!r:.40}" for key, one in wrong.items()]
-        raise UsageError(f"{name}: " + "; ".join(shown)) from error
-    _refuse_ignored(recipe.model, name)
-    return recipe
-
-
-IGNORED = {
-    "monotonic": ("heads", "terms", "window", "normalise", "query", "input_feeding", "residual"),
-    "abs": ("heads", "terms", "query", "input_feeding", "residual", "tie", "variational", "ctc"),
-}
-
-
-def _refuse_ignored(model: Model, name: str) -> None:
-    """What one part has no use for; better an error than an option that does nothing."""
-    plain = Model()
-    for one in IGNORED.get(model.attention, ()):
-        if getattr(model, one) != getattr(plain, one):
-            raise UsageError(
-                f"{name}: model.{one} does nothing with model.attention={model.attention}: leave it at "
-                f"{getattr(plain, one)!r} or use --recipe {model.attention}"
-            )
-    if model.cell == "lstmn":
-        _refuse_lstmn(model, name)
-    if model.fusion == "deep" and (model.cell != "lstmn" or model.attention != "soft"):
-        raise UsageError(f"{name}: model.fusion=deep needs model.cell=lstmn and model.attention=soft")
-    if model.copy != "none":
-        _refuse_copying(model, name)
-
-
-def _refuse_lstmn(model: Model, name: str) -> None:
-    """Its decoder has one way to look at the source, and neither copies nor feeds its readout back."""
-    for one in ("input_feeding", "residual"):
-        if getattr(model, one):
-            raise UsageError(f"{name}: model.{one} does nothing with model.cell=lstmn: leave it out")
-    if model.attention in ("monotonic", "abs"):
-        raise UsageError(f"{name}: model.attention={model.attention} needs another model.cell than lstmn")
-    if model.copy != "none":
-        raise UsageError(f"{name}: model.copy={model.copy} needs another model.cell than lstmn")
-
-
-def _refuse_copying(model: Model, name: str) -> None:
-    """What is copied is what soft attention looks at; a sentinel stands among the energies of one softmax."""
-    if model.attention != "soft" or model.ctc > 0:
-        raise UsageError(
-            f"{name}: model.copy={model.copy} came with model.attention={model.attention} and model.ctc={model.ctc}; "
-            "copying needs soft attention and no CTC, which cannot spell what is copied: set model.ctc=0"
-        )
-    plain = Model()
-    odd = [one for one in ("heads", "terms", "window", "normalise") if getattr(model, one) != getattr(plain, one)]
-    if model.copy == "sentinel" and odd:
-        raise UsageError(f"{name}: model.copy=sentinel has no place beside model.{odd[0]}: use model.copy=gate")
-
-
-@cache
-def _checker() -> TypeAdapter[Recipe]:
-    return TypeAdapter(Recipe)
-
-
-def load_draft(name: str, task: str | None = None) -> Draft:
-    """A recipe by its name in the package, or by the path of a YAML file.
-
-    A recipe that names no task is a variant: it is laid over the recipe of the task at hand.
-    """
-    layer = _layer(name)
-    own = layer.options.get("task")
-    if own is None:
-        return Draft(name, [_layer(task or "pronounce"), layer])
-    if task is not None and own != task:
-        raise UsageError(f"recipe {name} is for the task {own}, not {task}")
-    return Draft(name, [layer])
-
-
-def _layer(name: str) -> Layer:
-    content = parse_yaml(_recipe_text(name), name) or {}
-    if not isinstance(content, dict):
-        raise UsageError(f"{name} should hold options by name, as in `model: {{hidden: 256}}`")
-    scale = _checked_scale(content.pop("scale", []), name)
-    options = dict(flatten(content))
-    for key in [*options, *(key for line in scale for key in line["set"])]:
-        check_name(key, name)
-    return Layer(options, scale)
-
-
-def _recipe_text(name: str) -> str:
-    if name in recipe_names():
-        return resources.files("regard").joinpath("recipes", f"{name}.yaml").read_text("utf-8")
-    if Path(name).suffix not in (".yaml", ".yml") or not Path(name).is_file():
-        hint = neighbour(name, recipe_names())
-        raise UsageError(f"there is no recipe {name!r}{hint or ';'} `regard recipes` lists them, or give a .yaml file")
-    try:
-        return Path(name).read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read {name}: {error}") from error
-
-
-def recipe_names() -> list[str]:
-    files = resources.files("regard").joinpath("recipes").iterdir()
-    return sorted(one.name.removesuffix(".yaml") for one in files if one.name.endswith(".yaml"))
-
-
-def parse_overrides(settings: Sequence[str]) -> dict[str, Any]:
-    """`model.hidden=256` → {"model.hidden": 256}; values are read as YAML."""
-    chosen: dict[str, Any] = {}
-    for setting in settings:
-        key, equals, value = setting.partition("=")
-        if not equals:
-            raise UsageError(f"--set {setting}: expected key=value, as in --set model.hidden=256")
-        check_name(key.strip(), "--set")
-        chosen[key.strip()] = parse_yaml(value, f"--set {key.strip()}")
-    return chosen
-
-
-class _PlainLoader(yaml.SafeLoader):
-    """YAML without aliases: a few lines of them can stand for more than all memory holds."""
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        if self.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError("aliases (*name) are not allowed")
-        return super().compose_node(parent, index)
-
-
-def parse_yaml(text: str, name: str) -> Any:
-    try:
-        return yaml.load(text, _PlainLoader)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: a date such as 2020-99-99
-        raise UsageError(f"{name}: this is not YAML: {' '.join(str(error).split())}") from error
-
-
 class Described(NamedTuple):
     """An option for people."""
 
@@ -457,41 +283,6 @@ def option_names() -> list[str]:
     return [line.name for line in describe(Recipe())]
 
 
-def check_name(key: str, where: str) -> None:
-    names = option_names()
-    if key not in names:
-        section, _, last = key.rpartition(".")
-        siblings = {name.rpartition(".")[2]: name for name in names if name.rpartition(".")[0] == section}
-        near = difflib.get_close_matches(last, siblings, 1)
-        hint = (
-            f"; did you mean {near[0]}?"
-            if near
-            else neighbour(last, [name.rpartition(".")[2] for name in names], names)
-        )
-        raise UsageError(f"{where}: {key} is not an option{hint}")
-
-
-def neighbour(word: str, choices: Sequence[str], shown: Sequence[str] | None = None) -> str:
-    near = difflib.get_close_matches(word, choices, 1)
-    return f"; did you mean {(shown or choices)[list(choices).index(near[0])]}?" if near else ""
-
-
-def flatten(content: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for key, value in content.items():
-        if isinstance(value, dict):
-            yield from flatten(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", value
-
-
-def unflatten(options: Mapping[str, Any]) -> dict[str, Any]:
-    content: dict[str, Any] = {}
-    for key, value in options.items():
-        section, dot, last = key.rpartition(".")
-        (content.setdefault(section, {}) if dot else content)[last] = value
-    return content
-
-
 def _sections(recipe: Recipe) -> list[tuple[str, Any]]:
     return [("", recipe), *((name, getattr(recipe, name)) for name in section_names())]
 
@@ -503,14 +294,3 @@ def section_names() -> list[str]:
 def _type_name(hint: Any) -> str:
     text = hint.__name__ if isinstance(hint, type) else str(hint)
     return text.replace("typing.", "").replace("Literal", "one of ").replace("'", "")
-
-
-def _checked_scale(lines: Any, name: str) -> list[dict[str, Any]]:
-    """`scale` is a list of {up_to: pairs or null, set: {option: value}}, smallest first."""
-    checked = []
-    for line in lines if isinstance(lines, list) else [lines]:
-        fits = isinstance(line, dict) and set(line) == {"up_to", "set"} and isinstance(line["set"], dict)
-        if not fits or not isinstance(line["up_to"], int | None):
-            raise UsageError(f"{name}: each line of scale should be {{up_to: number of pairs or null, set: {{…}}}}")
-        checked.append({"up_to": line["up_to"], "set": dict(flatten(line["set"]))})
-    return checked

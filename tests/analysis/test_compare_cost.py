@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from regard.analysis.compare.cost import weights_computed
-from regard.recipe import build
 from regard.run import Run
+from regard.settings import build
 from tests.tiny import CODEC, EXAMPLES, model
 
 # S · (T + 1), the step that writes the end included: cab → uvw, fedcbaf → y, e → wwxyu, badefc → xu, ff → vyxwvux,

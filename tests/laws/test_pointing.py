@@ -10,7 +10,8 @@ from torch import nn
 from regard.data.batching import Padded
 from regard.data.readers import Example
 from regard.prediction import Prediction
-from regard.recipe import Search, build
+from regard.recipe import Search
+from regard.settings import build
 from regard.tasks import fill, read
 from regard.tasks.request import Request
 

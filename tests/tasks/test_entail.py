@@ -11,8 +11,9 @@ from regard.data.readers import Example
 from regard.decoders.choice import Chooser
 from regard.errors import UsageError
 from regard.prediction import Prediction
-from regard.recipe import Search, build
+from regard.recipe import Search
 from regard.run import load
+from regard.settings import build
 from regard.tasks import entail
 from regard.tasks.choosing import Codec
 from regard.tasks.entail import read

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from regard.errors import DataError, UsageError
-from regard.recipe import build
+from regard.settings import build
 from regard.tasks.imply import read
 from tests.command import done, train, write
 

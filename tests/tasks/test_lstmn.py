@@ -1,12 +1,9 @@
-"""LSTMN systems through the command line, and what they refuse."""
+"""LSTMN systems through the command line."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from regard.errors import UsageError
-from regard.recipe import build
 from tests.command import backwards, done, refused, regard, train, words, write
 
 
@@ -44,19 +41,3 @@ def test_every_variant_trains_and_answers(tmp_path: Path, variant: str, task: st
     assert result.code == 0, result.err
     for answer in done("predict", tmp_path / "run", "abba", "ba", "--beam", 2, "--json").objects:
         assert [sum(row) for row in answer["attention"]] == pytest.approx([1] * len(answer["output_tokens"]), abs=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"input_feeding": True}, r"model.input_feeding does nothing with model.cell=lstmn"),
-        ({"residual": True}, r"model.residual does nothing with model.cell=lstmn"),
-        ({"attention": "monotonic"}, r"model.attention=monotonic needs another model.cell"),
-        ({"fusion": "deep", "cell": "lstm"}, r"model.fusion=deep needs model.cell=lstmn"),
-        ({"fusion": "deep", "attention": "none"}, r"model.fusion=deep needs model.cell=lstmn and model.attention=soft"),
-    ],
-)
-def test_what_would_do_nothing_is_refused(options: dict[str, Any], said: str) -> None:
-    given = {f"model.{name}": value for name, value in {"cell": "lstmn", **options}.items()}
-    with pytest.raises(UsageError, match=said):
-        build(given, "here")

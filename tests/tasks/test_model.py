@@ -15,8 +15,9 @@ from regard.data.readers import Example
 from regard.data.vocabulary import BEGIN, END
 from regard.errors import DataError, UsageError
 from regard.model import EncoderDecoder
-from regard.recipe import Recipe, Search, build
+from regard.recipe import Recipe, Search
 from regard.run import Run
+from regard.settings import build
 from regard.tasks import model as task
 from regard.tasks.request import Request
 from tests.command import done, refused, regard, train

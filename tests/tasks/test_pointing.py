@@ -9,8 +9,9 @@ import pytest
 
 from regard.data.readers import Example
 from regard.errors import DataError, UsageError
-from regard.recipe import Data, Point, Recipe, Side, build
+from regard.recipe import Data, Point, Recipe, Side
 from regard.run import load
+from regard.settings import build
 from regard.tasks import fill, read
 from regard.tasks.questions import PointingCodec
 from tests.command import Result, done, refused, regard, write

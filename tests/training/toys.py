@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from regard.draft import load_draft
 from regard.folder import Folder, read_tensors
-from regard.recipe import Recipe, load_draft
+from regard.recipe import Recipe
 from regard.run import Run
 from regard.training import train
 from regard.training.checkpoint import Progress

@@ -14,7 +14,8 @@ def recipes(name: str | None) -> None:
     Example:
       regard recipes pronounce
     """
-    from regard.recipe import describe, load_draft, recipe_names
+    from regard.draft import load_draft, recipe_names
+    from regard.recipe import describe
 
     if name is None:
         for one in recipe_names():

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 from regard.errors import DataError, UsageError
 from regard.files import write_bytes
-from regard.recipe import Recipe, build, flatten, to_dict
+from regard.recipe import Recipe, to_dict
+from regard.settings import build, flatten
 from regard.tasks import TASKS
 from regard.tasks.codec import Codec
 from regard.tasks.turns import TurnCodec

@@ -64,7 +64,7 @@ class Writer(Task, Protocol):
 
 def get_task(name: str) -> Task:
     if name not in TASKS:
-        from regard.recipe import neighbour
+        from regard.settings import neighbour
 
         raise UsageError(f"there is no task {name!r}{neighbour(name, TASKS) or ';'} there are {', '.join(TASKS)}")
     return cast(Task, import_module(f"regard.tasks.{name}"))

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from regard.folder import Folder
-from regard.recipe import parse_overrides
 from regard.run import Run
+from regard.settings import parse_overrides
 from regard.training.engine import Engine
 from regard.training.loop import Trainer
 from regard.training.memory import keep_freed_memory

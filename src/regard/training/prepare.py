@@ -9,10 +9,11 @@ from typing import Any
 from regard.data.links import join_links
 from regard.data.readers import Example
 from regard.data.splitting import split_by_source
+from regard.draft import Draft, load_draft
 from regard.errors import DataError, UsageError
 from regard.folder import Folder
 from regard.model import hollow
-from regard.recipe import Draft, Recipe, describe, load_draft, section_names
+from regard.recipe import Recipe, describe, section_names
 from regard.tasks import Task, get_task
 from regard.training.vectors import pretrained_tables
 

@@ -20,7 +20,7 @@ from regard.analysis.compare.trial import Call, attempt
 from regard.errors import UsageError
 from regard.files import write_text
 from regard.pictures import save
-from regard.recipe import neighbour, parse_overrides
+from regard.settings import neighbour, parse_overrides
 
 DRAWS = 1000
 

@@ -11,10 +11,12 @@ from typing import Any, NamedTuple
 
 from regard.analysis.compare.pairs import Corpus, read_corpus
 from regard.data.readers import Example
+from regard.draft import Draft, load_draft
 from regard.errors import UsageError
 from regard.folder import Folder
 from regard.model import hollow
-from regard.recipe import Draft, Recipe, Side, check_name, describe, load_draft, parse_yaml
+from regard.recipe import Recipe, Side, describe
+from regard.settings import check_name, parse_yaml
 from regard.tasks import Task, get_task
 
 FREE = {"about", "training.seed", "training.save_seconds", "training.tensorboard"}  # what no number depends on
