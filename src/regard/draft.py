@@ -44,7 +44,10 @@ class Draft:
     def _checked(self, options: Mapping[str, Any]) -> Recipe:
         """What is about to be trained is held to more than what was: a stored recipe need only be well formed."""
         recipe = build(options, self.name)
-        check_model(recipe.model, self.name)
+        try:
+            check_model(recipe.model)
+        except UsageError as error:
+            raise UsageError(f"{self.name}: {error}") from error
         return recipe
 
 

@@ -15,10 +15,10 @@ from torch import nn
 from regard.data.readers import Example
 from regard.data.vocabulary import UNKNOWN
 from regard.decoders.choice import Chooser, Chosen, Seen
-from regard.errors import DataError, UsageError
+from regard.errors import DataError
 from regard.prediction import Prediction
 from regard.recipe import Choose, Data, Model, Recipe, Search, Side
-from regard.tasks.choosing import Codec, answer, batch, check_model, codec, encode, loss, read
+from regard.tasks.choosing import Codec, answer, batch, codec, encode, loss
 from regard.tasks.classify import build
 from regard.tasks.request import Request
 from tests.tasks.test_codec import json_values
@@ -352,11 +352,3 @@ def test_a_second_text_of_nothing_but_a_mark_is_told() -> None:
     for empty in ("", " ", "\ufeff"):
         with pytest.raises(DataError, match="comes without its second text"):
             learnt.symbols(Example("Bad.", "neg", empty))
-
-
-def test_an_lstmn_is_told_its_size_and_places_are_refused() -> None:
-    check_model(Recipe(model=Model(cell="lstmn", compare=7)))
-    with pytest.raises(UsageError, match=r"model.compare does nothing"):
-        check_model(Recipe(model=Model(compare=7)))
-    with pytest.raises(UsageError, match=r"data.where_column does nothing in the task classify"):
-        read("some.tsv", Recipe(task="classify", data=Data(where_column=3)))

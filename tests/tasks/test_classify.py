@@ -124,12 +124,12 @@ def test_every_variant_trains_and_answers(tmp_path: Path, variant: str) -> None:
 @pytest.mark.parametrize(
     ("setting", "said"),
     [
-        ("choose.rows=3", "choose.rows is for choose.pool=structured"),
-        ("choose.penalty=1", "choose.penalty is for choose.pool=structured"),
+        ("choose.rows=3", "choose.rows=3 does nothing with choose.pool=attention"),
+        ("choose.penalty=1", "choose.penalty=1.0 does nothing with choose.pool=attention"),
         ("choose.pool=structured", "set choose.levels=1"),
-        ("model.heads=2", "model.heads does nothing in the task classify"),
-        ("training.own_words=0.5", "training.own_words does nothing"),
-        ("search.beam=3", "search.beam does nothing in the task classify"),
+        ("model.heads=2", "model.heads=2 does nothing in the task classify"),
+        ("training.own_words=0.5", "training.own_words=0.5 does nothing"),
+        ("search.beam=3", "search.beam=3 does nothing in the task classify"),
         ("data.features_column=3", "--task entail"),
     ],
 )

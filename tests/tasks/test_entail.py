@@ -130,9 +130,9 @@ def test_a_hypothesis_is_needed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("option", "said"),
     [
-        ("choose.rows=3", "choose.rows does nothing with entail.reader=alignment"),
-        ("choose.pool=max", "choose.pool does nothing with entail.reader=alignment"),
-        ("model.heads=2", "model.heads does nothing"),
+        ("choose.rows=3", "choose.rows=3 does nothing with entail.reader=alignment"),
+        ("choose.pool=max", "choose.pool=max does nothing with entail.reader=alignment"),
+        ("model.heads=2", "model.heads=2 does nothing"),
     ],
 )
 def test_options_that_do_nothing_are_refused(tmp_path: Path, option: str, said: str) -> None:

@@ -19,6 +19,7 @@ from regard.recipe import Recipe, Search
 from regard.run import Run
 from regard.settings import build
 from regard.tasks import model as task
+from regard.tasks.checking import check_options
 from regard.tasks.request import Request
 from tests.command import done, refused, regard, train
 
@@ -81,13 +82,13 @@ def test_what_a_language_model_has_no_use_for_is_refused(tmp_path: Path) -> None
     for wrong in ({"model.attention": "soft"}, {"model.start": "last"}, {"model.ctc": 0.3}):
         with pytest.raises(UsageError, match=r"has no source: it needs model.attention=none"):
             task.build(codec, recipe(**wrong))
-    with pytest.raises(UsageError, match=r"sentinel.window does nothing with model.cell=lstmn"):
-        task.build(codec, recipe(**{"model.cell": "lstmn", "sentinel.window": 3}))
+    with pytest.raises(UsageError, match=r"sentinel.window=3 does nothing with model.cell=lstmn"):
+        check_options(task, recipe(**{"model.cell": "lstmn", "sentinel.window": 3}))
     for name, value in {"fertility": 1.0, "agreement": 0.0, "supervision": 1.0, "encoder_layers": 2}.items():
-        with pytest.raises(UsageError, match=f"model.{name} does nothing in a language model"):
-            task.build(codec, recipe(**{f"model.{name}": value}))
-    with pytest.raises(UsageError, match=r"sentinel.supervised does nothing without a pointer"):
-        task.build(codec, recipe(**{"sentinel.supervised": True}))
+        with pytest.raises(UsageError, match=f"model.{name}={value} does nothing in the task model"):
+            check_options(task, recipe(**{f"model.{name}": value}))
+    with pytest.raises(UsageError, match=r"sentinel.supervised=true does nothing with sentinel.window=0"):
+        check_options(task, recipe(**{"sentinel.supervised": True}))
 
 
 def test_the_codec_is_written_once_and_read_back() -> None:

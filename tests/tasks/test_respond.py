@@ -63,7 +63,7 @@ def test_what_two_levels_have_no_use_for_is_refused(tmp_path: Path, option: str,
     pairs = write(tmp_path / "few.tsv", talks(8))
     words = ["--set", "source.symbols=words", "--set", "target.symbols=words"]
     result = train(pairs, tmp_path / "run", *words, "--set", f"model.{option}={value}", task="respond")
-    refused(result, 2, f"model.{option}", "dialog.hierarchical=false")
+    refused(result, 2, f"model.{option}=", "does nothing with dialog.hierarchical=true")
 
 
 def test_options_of_conversations_are_for_conversations(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_links_features_and_deep_fusion_are_not_passed_over(tmp_path: Path) -> N
         (["data.features_column=3"], "data.features_column"),
         (["data.where_column=3"], "links and model.supervision need each other"),
         (["dialog.hierarchical=false", "model.supervision=1"], "links and model.supervision need each other"),
-        (["model.cell=lstmn", "model.fusion=deep"], "model.fusion does nothing"),
+        (["model.cell=lstmn", "model.fusion=deep"], "model.fusion=deep does nothing"),
     ):
         given = [part for one in ("source.symbols=words", "target.symbols=words", *options) for part in ("--set", one)]
         refused(train(pairs, tmp_path / "run", *given, task="respond"), 2, said)

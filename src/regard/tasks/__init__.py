@@ -5,7 +5,7 @@ point into a passage pointing.py. What a family has in common stands there; a ta
 (docs/architecture.md).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any, Protocol, cast, runtime_checkable
 
@@ -33,6 +33,9 @@ class Task(Protocol):
     METRIC: str  # what early stopping watches; "loss" where answers are not compared with references
     CODEC: Any  # the class of its codec, with `from_json`
     SECTIONS: tuple[str, ...]  # which sections of a recipe it has a use for
+    UNUSED: Mapping[
+        tuple[str, Any], Sequence[str]
+    ]  # (option, value) → what does nothing there, though it has a section
 
     def read(self, path: Any, recipe: Any, skip_bad_lines: bool = False) -> Any: ...  # file → examples
 

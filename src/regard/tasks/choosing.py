@@ -20,27 +20,16 @@ from regard.data.readers import Columns, Example, Reading, read_pairs
 from regard.data.sentences import SEPARATOR, join_lines, split_sentences
 from regard.data.text import normalise
 from regard.decoders.choice import Chooser, Chosen, Label, Seen
-from regard.errors import DataError, UsageError
+from regard.errors import DataError
 from regard.losses import Loss
 from regard.metrics import Measured, accuracy, macro_f1
 from regard.prediction import Look, Prediction
-from regard.recipe import Model, Recipe, Side
+from regard.recipe import Recipe, Side
 from regard.tasks.codec import Half
 from regard.tasks.request import Request
 
 METRIC = "accuracy"  # what early stopping watches
 SECTIONS = ("data", "source", "model", "training", "choose")
-READERS = (
-    "cell",
-    "embed",
-    "freeze",
-    "hidden",
-    "encoder_layers",
-    "bidirectional",
-    "residual",
-    "dropout",
-    "variational",
-)
 logger = logging.getLogger("regard")
 
 
@@ -185,8 +174,6 @@ class Batch(NamedTuple):
 
 def read(path: str | Sequence[str], recipe: Recipe, skip_bad_lines: bool = False) -> Reading:
     data = recipe.data
-    if data.where_column is not None:
-        raise UsageError(f"data.where_column does nothing in the task {recipe.task}: leave it out")
     columns = Columns(data.source_column, data.target_column, data.features_column)
     return read_pairs(path, columns, skip_bad_lines=skip_bad_lines)
 
@@ -240,17 +227,6 @@ def loss(model: Chooser, batch: Batch, smoothing: float = 0.0, own: float = 0.0)
 def measure(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Measured:
     """accuracy: right choices;  macro_f1: the mean of the classes' F1, in which rare classes count as much"""
     return Measured({"accuracy": accuracy(outputs, references), "macro_f1": macro_f1(outputs, references)}, {})
-
-
-def check_model(recipe: Recipe, used: Sequence[str] = READERS) -> None:
-    """Better an error than an option that does nothing: of the section model, only `used` may be set."""
-    plain = Model()
-    used = (*used, "compare") if recipe.model.cell == "lstmn" else used
-    for one in fields(plain):
-        if one.name not in used and getattr(recipe.model, one.name) != getattr(plain, one.name):
-            raise UsageError(f"model.{one.name} does nothing in the task {recipe.task}: leave it out")
-    if recipe.training.own_words:
-        raise UsageError(f"training.own_words does nothing in the task {recipe.task}: leave it out")
 
 
 # -- answers ---------------------------------------------------------------------------------------------------

@@ -5,14 +5,14 @@ from regard.decoders.choice import Chooser, Classifier, FlatReader, LevelsReader
 from regard.encoders.hierarchy import HierarchicalEncoder
 from regard.errors import UsageError
 from regard.model import initialise
-from regard.recipe import Choose, Recipe
+from regard.recipe import Recipe
+from regard.tasks.checking import readers
 from regard.tasks.choosing import (
     METRIC,
     SECTIONS,
     Codec,
     answer,
     batch,
-    check_model,
     codec,
     encode,
     loss,
@@ -20,13 +20,19 @@ from regard.tasks.choosing import (
     read,
 )
 from regard.tasks.parts import make_dropout, make_layers, make_reader
+from regard.unused import Unused, within
 
 CODEC = Codec
+UNUSED: Unused = {
+    **readers("classify", also=("data.where_column",)),
+    **{("choose.pool", pool): within("choose", "rows", "penalty") for pool in ("last", "mean", "max", "attention")},
+}
 
 __all__ = [
     "CODEC",
     "METRIC",
     "SECTIONS",
+    "UNUSED",
     "answer",
     "batch",
     "build",
@@ -39,7 +45,6 @@ __all__ = [
 
 
 def build(codec: Codec, recipe: Recipe) -> Chooser:
-    check_model(recipe)
     _check(recipe)
     options, choose = recipe.model, recipe.choose
     pool, given = POOLS[choose.pool], (choose.size, choose.rows)
@@ -62,11 +67,7 @@ def _classifier(size: int, codec: Codec, recipe: Recipe) -> Classifier:
 
 
 def _check(recipe: Recipe) -> None:
-    choose, plain = recipe.choose, Choose()
     if recipe.data.features_column is not None:
         raise UsageError("classify reads one text: leave data.features_column out; for pairs there is --task entail")
-    if choose.pool == "structured" and choose.levels == 2:
+    if recipe.choose.pool == "structured" and recipe.choose.levels == 2:
         raise UsageError("a structured pool reads a text as one sequence: set choose.levels=1")
-    for name in ("rows", "penalty"):
-        if choose.pool != "structured" and getattr(choose, name) != getattr(plain, name):
-            raise UsageError(f"choose.{name} is for choose.pool=structured: leave it at {getattr(plain, name)}")

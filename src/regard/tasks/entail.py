@@ -16,19 +16,28 @@ from regard.encoders.pairs.words import WordByWord
 from regard.encoders.recurrent import TextEncoder
 from regard.errors import UsageError
 from regard.model import initialise
-from regard.recipe import Choose, Recipe
+from regard.recipe import Recipe
 from regard.tasks import choosing
-from regard.tasks.choosing import METRIC, Codec, answer, batch, check_model, codec, encode, loss, measure
+from regard.tasks.checking import readers
+from regard.tasks.choosing import METRIC, Codec, answer, batch, codec, encode, loss, measure
 from regard.tasks.parts import make_dropout, make_reader
+from regard.unused import Unused, within
 
 CODEC = Codec
 SECTIONS = (*choosing.SECTIONS, "entail")
+UNUSED: Unused = {
+    **readers("entail", "score", also=("data.where_column",)),
+    ("entail.reader", "alignment"): within("choose", "levels", "pool", "rows", "penalty"),
+    ("entail.reader", "words"): within("choose", "levels", "pool", "rows", "penalty"),
+    ("entail.reader", "sentences"): ("choose.levels", "choose.pool", "model.score"),
+}
 BESIDE = "hypothesis"
 
 __all__ = [
     "CODEC",
     "METRIC",
     "SECTIONS",
+    "UNUSED",
     "answer",
     "batch",
     "build",
@@ -51,7 +60,6 @@ def build(codec: Codec, recipe: Recipe) -> Chooser:
 
     Dropout comes after that: before it, the same word would look different in the two texts.
     """
-    _check(recipe)
     encoder = make_reader(len(codec.source.vocabulary), replace(recipe.model, dropout=0.0))
     pair = READERS[recipe.entail.reader](encoder, recipe)
     classifier = Classifier(pair.size, recipe.choose.hidden, len(codec.labels), make_dropout(recipe.model))
@@ -75,15 +83,6 @@ def _words(encoder: TextEncoder, recipe: Recipe) -> PairReader:
 def _sentences(encoder: TextEncoder, recipe: Recipe) -> PairReader:
     size = recipe.choose.size
     return GatedSentences(encoder, StructuredPool(encoder.size, size, recipe.choose.rows), encoder.size, size)
-
-
-def _check(recipe: Recipe) -> None:
-    """Better an error than an option that does nothing."""
-    choose, plain, sentences = recipe.choose, Choose(), recipe.entail.reader == "sentences"
-    check_model(recipe, choosing.READERS if sentences else (*choosing.READERS, "score"))
-    for name in ("levels", "pool") if sentences else ("levels", "pool", "rows", "penalty"):
-        if getattr(choose, name) != getattr(plain, name):
-            raise UsageError(f"choose.{name} does nothing with entail.reader={recipe.entail.reader}: leave it out")
 
 
 READERS: dict[str, Callable[[TextEncoder, Recipe], PairReader]] = {

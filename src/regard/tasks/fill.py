@@ -19,17 +19,18 @@ from regard.metrics import Measured, accuracy
 from regard.model import initialise
 from regard.prediction import Look, Prediction
 from regard.recipe import Recipe
+from regard.tasks.checking import readers
 from regard.tasks.pointing import (
     SECTIONS,
     Asked,
     Question,
     ask,
     batch,
+    check_attention,
     encode_questions,
     loss,
     point,
     read_questions,
-    refuse_ignored,
     shared_reader,
 )
 from regard.tasks.questions import PointingCodec
@@ -38,12 +39,14 @@ from regard.tasks.request import Request
 METRIC = "accuracy"  # what early stopping watches
 BESIDE = "question"
 CODEC = PointingCodec
+UNUSED = readers("fill", "attention", also=("training.smoothing",))
 LEAST = 1e-30  # of a probability, so that its logarithm is a number
 
 __all__ = [
     "CODEC",
     "METRIC",
     "SECTIONS",
+    "UNUSED",
     "answer",
     "batch",
     "build",
@@ -75,7 +78,7 @@ def _places(codec: PointingCodec, example: Example, tokens: Sequence[Token]) -> 
 
 
 def build(codec: PointingCodec, recipe: Recipe) -> ClozeReader:
-    refuse_ignored(recipe, set(), ["soft"])
+    check_attention(recipe, "soft")
     model = ClozeReader(shared_reader(codec, recipe.model), recipe.model.dropout)
     initialise(model)
     return model

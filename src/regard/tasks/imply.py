@@ -14,7 +14,7 @@ from regard.data.rows import preview
 from regard.errors import DataError, UsageError
 from regard.recipe import Recipe
 from regard.tasks import sequence
-from regard.tasks.sequence import CODEC, answer, batch, build, codec, encode, force, loss
+from regard.tasks.sequence import CODEC, UNUSED, answer, batch, build, codec, encode, force, loss
 from regard.tasks.translate import METRIC, measure
 
 logger = logging.getLogger("regard")
@@ -25,6 +25,7 @@ __all__ = [
     "CODEC",
     "METRIC",
     "SECTIONS",
+    "UNUSED",
     "answer",
     "batch",
     "build",

@@ -1,12 +1,13 @@
 """Lemma + features → form: `absetzen`, V;IND;PST;3;SG → setzte ab."""
 
-from regard.tasks.sequence import CODEC, SECTIONS, answer, batch, build, codec, encode, force, loss, read
+from regard.tasks.sequence import CODEC, SECTIONS, UNUSED, answer, batch, build, codec, encode, force, loss, read
 from regard.tasks.transliterate import METRIC, measure
 
 __all__ = [
     "CODEC",
     "METRIC",
     "SECTIONS",
+    "UNUSED",
     "answer",
     "batch",
     "build",

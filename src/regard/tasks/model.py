@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from regard.data.encoding import Encoding
 from regard.data.readers import Columns, Example, Reading, read_pairs
@@ -20,26 +20,35 @@ from regard.errors import DataError, UsageError
 from regard.metrics import Measured
 from regard.model import EncoderDecoder, initialise
 from regard.prediction import Prediction
-from regard.recipe import Model, Recipe, Side
+from regard.recipe import Recipe, Side
 from regard.tasks import sequence
+from regard.tasks.checking import WRITERS
 from regard.tasks.codec import Codec, Half
 from regard.tasks.parts import make_decoder
 from regard.tasks.request import Read, Request
 from regard.tasks.sequence import batch, encode, loss
+from regard.unused import Unused, within
 
 METRIC = "loss"  # there is no right answer to compare with
 SECTIONS = (*sequence.SECTIONS, "sentinel")
 ANSWERS_NOTHING = True  # an empty text is a beginning too
-UNUSED = (  # of the section model: what reads a source, or learns where to look in it
-    *("heads", "terms", "window", "normalise", "encoder_layers", "bidirectional"),
-    *("fertility", "agreement", "supervision"),
-)
+UNUSED: Unused = {
+    **WRITERS,
+    ("task", "model"): within(  # what reads a source, or learns where to look in it
+        "model",
+        *("heads", "terms", "window", "normalise", "encoder_layers", "bidirectional"),
+        *("fertility", "agreement", "supervision"),
+    ),
+    ("model.cell", "lstmn"): (*WRITERS["model.cell", "lstmn"], "sentinel.window"),
+    ("sentinel.window", 0): ("sentinel.supervised",),
+}
 
 __all__ = [
     "ANSWERS_NOTHING",
     "CODEC",
     "METRIC",
     "SECTIONS",
+    "UNUSED",
     "answer",
     "batch",
     "build",
@@ -102,25 +111,12 @@ def build(codec: TextCodec, recipe: Recipe) -> EncoderDecoder:
             "a language model has no source: it needs model.attention=none, model.start=learned (or zero) and no "
             "model.ctc, as --recipe model has them"
         )
-    _refuse_unused(recipe)
     decoder: Decoder = make_decoder(len(codec.target.vocabulary), Nothing.size, options)
     if recipe.sentinel.window > 0:
-        if not isinstance(decoder, RecurrentDecoder):
-            raise UsageError(f"sentinel.window does nothing with model.cell={options.cell}: choose gru or lstm")
-        decoder = SentinelDecoder(decoder, recipe.sentinel.window, recipe.sentinel.supervised)
+        decoder = SentinelDecoder(cast(RecurrentDecoder, decoder), recipe.sentinel.window, recipe.sentinel.supervised)
     model = EncoderDecoder(Nothing(), decoder)
     initialise(model)
     return model
-
-
-def _refuse_unused(recipe: Recipe) -> None:
-    """Better an error than an option that does nothing."""
-    plain = Model()
-    for name in UNUSED:
-        if getattr(recipe.model, name) != getattr(plain, name):
-            raise UsageError(f"model.{name} does nothing in a language model, which has no source: leave it out")
-    if recipe.sentinel.supervised and recipe.sentinel.window == 0:
-        raise UsageError("sentinel.supervised does nothing without a pointer: set sentinel.window too")
 
 
 def answer(

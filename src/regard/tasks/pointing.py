@@ -5,7 +5,6 @@ and an answer says how much was left out; in training, a question whose answer i
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields as fields_of
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -25,7 +24,6 @@ from regard.tasks.parts import make_reader
 from regard.tasks.questions import PointingCodec, texts, trouble
 
 SECTIONS = ("data", "source", "model", "training", "point")
-USED = {"cell", "embed", "hidden", "encoder_layers", "bidirectional", "residual", "dropout", "variational", "freeze"}
 
 
 class Asked(NamedTuple):
@@ -157,15 +155,7 @@ def shared_reader(codec: PointingCodec, options: Model) -> TextEncoder:
     return make_reader(len(codec.vocabulary), replace(options, dropout=0.0))
 
 
-def refuse_ignored(recipe: Recipe, used: set[str], attentions: Sequence[str]) -> None:
-    """Better an error than an option that does nothing."""
-    task, plain = recipe.task, Model()
-    if recipe.model.attention not in attentions:
-        raise UsageError(f"model.attention={recipe.model.attention} is not for {task}: {' or '.join(attentions)} is")
-    for one in fields_of(plain):
-        changed = getattr(recipe.model, one.name) != getattr(plain, one.name)
-        compares = one.name == "compare" and recipe.model.cell == "lstmn"
-        if changed and not compares and one.name not in USED | used | {"attention"}:
-            raise UsageError(f"model.{one.name} does nothing in the task {task}: leave it out")
-    if recipe.training.smoothing or recipe.training.own_words:
-        raise UsageError(f"training.smoothing and training.own_words do nothing in the task {task}: set both to 0")
+def check_attention(recipe: Recipe, *known: str) -> None:
+    """What a reader does between passage and question has a name of its own in each task."""
+    if recipe.model.attention not in known:
+        raise UsageError(f"model.attention={recipe.model.attention} is not for {recipe.task}: {' or '.join(known)} is")

@@ -19,6 +19,7 @@ from regard.metrics import Measured, exact_match, word_f1
 from regard.model import initialise
 from regard.prediction import Look, Prediction
 from regard.recipe import Recipe
+from regard.tasks.checking import readers
 from regard.tasks.parts import make_layers
 from regard.tasks.pointing import (
     SECTIONS,
@@ -26,11 +27,11 @@ from regard.tasks.pointing import (
     Question,
     ask,
     batch,
+    check_attention,
     encode_questions,
     loss,
     point,
     read_questions,
-    refuse_ignored,
     shared_reader,
 )
 from regard.tasks.questions import PointingCodec
@@ -39,11 +40,13 @@ from regard.tasks.request import Request
 METRIC = "f1"  # what early stopping watches
 BESIDE = "question"
 CODEC = PointingCodec
+UNUSED = readers("read", "attention", "readout", also=("training.smoothing",))
 
 __all__ = [
     "CODEC",
     "METRIC",
     "SECTIONS",
+    "UNUSED",
     "answer",
     "batch",
     "build",
@@ -92,7 +95,7 @@ def _begin(example: Example) -> int:
 
 def build(codec: PointingCodec, recipe: Recipe) -> SpanReader:
     """With attention the dynamic coattention network; without, the question's last state beside every place."""
-    refuse_ignored(recipe, {"readout"}, ["soft", "none"])
+    check_attention(recipe, "soft", "none")
     options, how = recipe.model, recipe.point
     encoder = shared_reader(codec, options)
     above = replace(options, encoder_layers=1, bidirectional=True)

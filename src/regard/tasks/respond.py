@@ -6,20 +6,28 @@ from regard.data.readers import Example
 from regard.errors import UsageError
 from regard.metrics import Measured, bleu, chrf, distinct
 from regard.model import EncoderDecoder, initialise
-from regard.recipe import Model, Recipe
+from regard.recipe import Recipe
 from regard.tasks import sequence
 from regard.tasks.parts import make_decoder, make_turn_attention, make_turn_encoder
 from regard.tasks.sequence import answer, batch, encode, force, loss, read
 from regard.tasks.turns import TurnCodec
+from regard.unused import Unused, within
 
 METRIC = "bleu"  # the recipe's early stopping watches the loss: of all good answers, the reference is only one
 CODEC = TurnCodec
 SECTIONS = (*sequence.SECTIONS, "dialog")
+UNUSED: Unused = {
+    **sequence.UNUSED,
+    ("dialog.hierarchical", True): within(
+        "model", "heads", "terms", "window", "ctc", "copy", "fertility", "agreement", "supervision", "fusion"
+    ),
+}
 
 __all__ = [
     "CODEC",
     "METRIC",
     "SECTIONS",
+    "UNUSED",
     "answer",
     "batch",
     "build",
@@ -45,7 +53,6 @@ def build(codec: TurnCodec, recipe: Recipe) -> EncoderDecoder:
     if not recipe.dialog.hierarchical:
         return sequence.build(codec, recipe)
     options = recipe.model
-    _refuse_unused(options)
     encoder = make_turn_encoder(len(codec.source.vocabulary), codec.border, options)
     attention = None
     if options.attention == "soft":
@@ -53,16 +60,6 @@ def build(codec: TurnCodec, recipe: Recipe) -> EncoderDecoder:
     model = EncoderDecoder(encoder, make_decoder(len(codec.target.vocabulary), encoder.size, options, attention))
     initialise(model)
     return model
-
-
-def _refuse_unused(options: Model) -> None:
-    plain = Model()
-    for name in ("heads", "terms", "window", "ctc", "copy", "fertility", "agreement", "supervision", "fusion"):
-        if getattr(options, name) != getattr(plain, name):
-            raise UsageError(
-                f"model.{name} does nothing where turns have an attention of their own: leave it at "
-                f"{getattr(plain, name)!r}, or set dialog.hierarchical=false"
-            )
 
 
 def measure(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Measured:

@@ -31,6 +31,7 @@ from regard.search.hypothesis import Hypothesis, as_numpy, normalised
 from regard.search.sample import sample
 from regard.search.step import Step, StepOutput
 from regard.search.tree import pick
+from regard.tasks.checking import WRITERS
 from regard.tasks.codec import Codec, Given, Writes
 from regard.tasks.copying import held_symbols, mark_copies
 from regard.tasks.looks import with_looks
@@ -41,6 +42,7 @@ from regard.tasks.reranking import Frames, rerank
 
 CODEC = Codec
 SECTIONS = ("data", "source", "target", "model", "training", "search")
+UNUSED = WRITERS
 
 
 def read(path: str | Sequence[str], recipe: Recipe, skip_bad_lines: bool = False) -> Reading:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from regard.metrics import Measured, bleu, chrf, ter
-from regard.tasks.sequence import CODEC, SECTIONS, answer, batch, build, codec, encode, force, loss, read
+from regard.tasks.sequence import CODEC, SECTIONS, UNUSED, answer, batch, build, codec, encode, force, loss, read
 
 METRIC = "bleu"  # what early stopping watches
 
@@ -11,6 +11,7 @@ __all__ = [
     "CODEC",
     "METRIC",
     "SECTIONS",
+    "UNUSED",
     "answer",
     "batch",
     "build",

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from regard.data.text import Graphemes
 from regard.metrics import Measured, accuracy, symbol_error
-from regard.tasks.sequence import CODEC, SECTIONS, answer, batch, build, codec, encode, force, loss, read
+from regard.tasks.sequence import CODEC, SECTIONS, UNUSED, answer, batch, build, codec, encode, force, loss, read
 
 METRIC = "accuracy"  # what early stopping watches
 
@@ -12,6 +12,7 @@ __all__ = [
     "CODEC",
     "METRIC",
     "SECTIONS",
+    "UNUSED",
     "answer",
     "batch",
     "build",

@@ -13,8 +13,9 @@ from regard.draft import Draft, load_draft
 from regard.errors import DataError, UsageError
 from regard.folder import Folder
 from regard.model import hollow
-from regard.recipe import Recipe, describe, section_names
+from regard.recipe import Recipe, describe
 from regard.tasks import Task, get_task
+from regard.tasks.checking import check_options
 from regard.training.vectors import pretrained_tables
 
 logger = logging.getLogger("regard")
@@ -61,6 +62,7 @@ def prepare(
     _check_folder(folder, resume)
     train_part, dev_part = _read(module, pairs, dev, early, skip_bad_lines, alignments)
     resolved = _resolve(draft, folder, len(train_part), overrides, resume)
+    check_options(module, resolved)
     codec = module.codec(train_part, resolved)
     _check_parts(module, codec, resolved)
     train_part, encodings = _fitting(module.encode(codec, train_part), train_part, resolved, "training")
@@ -133,7 +135,6 @@ def _resolve(draft: Draft, folder: Folder, pairs: int, overrides: Mapping[str, A
 
 def _check_parts(module: Task, codec: Any, recipe: Recipe) -> None:
     """Stop before anything is written if the parts do not fit together or the metric is not one of the task's."""
-    _refuse_unused(module, recipe)
     with hollow():
         model = module.build(codec, recipe)
     pretrained_tables(model, codec, recipe)
@@ -141,18 +142,6 @@ def _check_parts(module: Task, codec: Any, recipe: Recipe) -> None:
     known = ["auto", "loss", *measured]
     if recipe.training.metric not in known:
         raise UsageError(f"training.metric={recipe.training.metric} is not measured here; there are {', '.join(known)}")
-
-
-def _refuse_unused(module: Task, recipe: Recipe) -> None:
-    """Better an error than an option that does nothing."""
-    plain = {line.name: line.default for line in describe(Recipe())}
-    for line in describe(recipe):
-        section = line.name.partition(".")[0]
-        if section in section_names() and section not in module.SECTIONS and line.default != plain[line.name]:
-            raise UsageError(
-                f"{line.name} does nothing in the task {recipe.task}, which has no use for the section {section}: "
-                "leave it out"
-            )
 
 
 def _fitting(

@@ -18,6 +18,7 @@ from regard.model import hollow
 from regard.recipe import Recipe, Side, describe
 from regard.settings import check_name, parse_yaml
 from regard.tasks import Task, get_task
+from regard.tasks.checking import check_options
 
 FREE = {"about", "training.seed", "training.save_seconds", "training.tensorboard"}  # what no number depends on
 PROBE = 10  # pairs whose vocabulary is enough to see whether the parts of a model fit together
@@ -154,10 +155,11 @@ def _check_folders(systems: Sequence[System]) -> None:
 
 
 def _check_parts(module: Task, system: System, train: Sequence[Example]) -> None:
-    """Whether the parts fit together; the sizes of vocabularies do not matter for that."""
+    """Whether every option is of use and the parts fit together; the sizes of vocabularies do not matter for that."""
     cheap = replace(system.recipe, source=Side(), target=Side())  # without subwords to learn
-    codec = module.codec(train[:PROBE], cheap)
     try:
+        check_options(module, system.recipe)
+        codec = module.codec(train[:PROBE], cheap)
         with hollow():
             module.build(codec, system.recipe)
     except UsageError as error:
