@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from regard.draft import load_draft
+from regard.draft import load_draft, recipe_names
 from regard.errors import UsageError
 from regard.recipe import option_names
 from regard.tasks import TASKS, get_task
@@ -22,16 +22,73 @@ def test_each_task_has_a_use_for_its_own_recipe(task: str) -> None:
         assert set(several) <= set(option_names())
 
 
+LOOKS: dict[str, Any] = {"heads": 2, "terms": ["coverage"], "window": 2, "normalise": "sparsemax"}
+FEEDS: dict[str, Any] = {"query": "current", "input_feeding": True, "residual": True}
+RECURS: dict[str, Any] = {
+    "cell": "gru",
+    "score": "dot",
+    "output": "plain",
+    "start": "mean",
+    "tie": True,
+    "variational": True,
+    "ctc": 0.3,
+    "encoder_layers": 2,
+    "decoder_layers": 2,
+    "bidirectional": False,
+    "readout": 8,
+}
+DEEP = {"model.cell": "lstmn", "model.fusion": "deep"}
+ABS = {name: value for name, value in {**LOOKS, **FEEDS, **RECURS}.items() if name not in ("window", "normalise")}
+
+
 @pytest.mark.parametrize(
-    "options",
-    [{"heads": 2}, {"terms": ("coverage",)}, {"window": 2}, {"normalise": "sparsemax"}, {"query": "current"},
-     {"input_feeding": True}, {"residual": True}],
-)  # fmt: skip
-def test_monotonic_attention_refuses_what_it_would_ignore(options: dict[str, Any]) -> None:
-    given = {f"model.{name}": value for name, value in options.items()}
-    check("pronounce", given)  # soft attention has a use for each of them
-    with pytest.raises(UsageError, match=rf"^model.{next(iter(options))}=\S+ does nothing with .*attention=monotonic"):
-        check("pronounce", {"model.attention": "monotonic", **given})
+    ("beside", "options"),
+    [
+        ({"model.attention": "none"}, LOOKS),
+        ({"model.attention": "fixed"}, LOOKS),
+        ({"model.attention": "monotonic"}, LOOKS | FEEDS),
+        ({"model.attention": "abs"}, ABS),
+        (DEEP, {**LOOKS, "query": "current", "score": "dot"}),
+    ],
+)
+def test_parts_refuse_what_they_would_ignore(beside: dict[str, Any], options: dict[str, Any]) -> None:
+    option, value = list(beside.items())[-1]
+    for name, came in options.items():
+        check("pronounce", {f"model.{name}": came})  # soft attention and recurrent cells have a use for it
+        with pytest.raises(
+            UsageError, match=rf"^model.{name}=.+ does nothing with {option}={value}: set model.{name}="
+        ):
+            check("pronounce", {**beside, f"model.{name}": came})
+
+
+WRITE = ("pronounce", "transliterate", "inflect", "translate", "summarize", "imply")
+ANY = (*WRITE, "respond")
+PLAIN = ("pronounce", "transliterate", "translate", "imply")  # neither features nor copied symbols
+MEANT = {
+    **dict.fromkeys(("bahdanau", "luong", "no-attention", "fixed-context", "monotonic", "lstmn-shallow"), ANY),
+    **dict.fromkeys(("abs", "copy", "sentinel", "supervised", "lstmn-deep"), WRITE),
+    **dict.fromkeys(("position", "markov", "fertility-local", "fertility-global", "biases"), WRITE),
+    **dict.fromkeys(("agreement", "agreement-biases"), PLAIN),
+    **dict.fromkeys(("hierarchy-last", "last-state", "structured"), ("classify",)),
+    **dict.fromkeys(("respond-flat", "respond-single"), ("respond",)),
+    "lstmn": ("model", "classify", "entail", "read", "fill"),
+    "pointer-sentinel": ("model",),
+    "read-plain": ("read",),
+    "tiny": (*ANY, "model"),
+    "tiny-choice": ("classify", "entail"),
+    "tiny-point": ("read", "fill"),
+}
+
+
+@pytest.mark.parametrize("name", recipe_names())
+def test_every_recipe_of_the_package_sets_only_what_its_tasks_use(name: str) -> None:
+    own = load_draft(name).layers[-1].options.get("task")
+    for task in MEANT[name] if own is None else (own,):
+        for pairs in (1, 15_000, 50_000, 10_000_000):
+            check_options(get_task(task), load_draft(name, task).resolve(pairs, {}))
+            if name in MEANT and task == "respond":
+                flat = load_draft(name, task).resolve(pairs, {"dialog.hierarchical": False})
+                check_options(get_task(task), flat)
 
 
 @pytest.mark.parametrize(
@@ -41,12 +98,42 @@ def test_monotonic_attention_refuses_what_it_would_ignore(options: dict[str, Any
         ("pronounce", {"model.attention": "abs", "model.input_feeding": True}, "model.input_feeding=true does nothing"),
         ("pronounce", {"model.cell": "lstmn", "model.input_feeding": True}, "does nothing with model.cell=lstmn"),
         ("pronounce", {"model.cell": "lstmn", "model.residual": True}, "does nothing with model.cell=lstmn"),
+        ("pronounce", {"model.order": 3}, "model.order=3 does nothing with model.attention=soft"),
+        ("pronounce", {"model.jump": 3}, "model.jump=3 does nothing with model.attention=soft"),
+        ("pronounce", {"model.attention": "monotonic", "model.order": 3}, "model.order=3 does nothing"),
+        ("pronounce", {"model.supervision_kind": "squared"}, "does nothing with model.supervision=0.0"),
+        ("pronounce", {"model.term_width": 3}, r"model.term_width=3 does nothing with model.terms=\[\]"),
+        ("pronounce", {"model.terms": ["position"], "model.term_width": 3}, r"with model.terms=\[position\]"),
+        ("pronounce", {"search.ctc": 0.3}, "search.ctc=0.3 does nothing with model.ctc=0.0"),
         ("pronounce", {"dialog.turns": 1}, "dialog.turns=1 does nothing in the task pronounce"),
         ("classify", {"model.cell": "lstmn", "model.residual": True}, "does nothing with model.cell=lstmn"),
         ("classify", {"model.compare": 7}, "model.compare=7 does nothing with model.cell=lstm:"),
         ("read", {"model.heads": 2}, "model.heads=2 does nothing in the task read"),
         ("fill", {"model.readout": 3}, "model.readout=3 does nothing in the task fill"),
         ("fill", {"training.smoothing": 0.1}, "training.smoothing=0.1 does nothing in the task fill"),
+        ("read", {"point.blank": "?"}, "point.blank=. does nothing in the task read"),
+        (
+            "read",
+            {"model.attention": "none", "point.rounds": 2},
+            "point.rounds=2 does nothing with model.attention=none",
+        ),
+        (
+            "read",
+            {"model.attention": "none", "point.pieces": 2},
+            "point.pieces=2 does nothing with model.attention=none",
+        ),
+        ("fill", {"point.rounds": 2}, "point.rounds=2 does nothing in the task fill"),
+        ("fill", {"point.pieces": 2}, "point.pieces=2 does nothing in the task fill"),
+        ("fill", {"point.longest_span": 2}, "point.longest_span=2 does nothing in the task fill"),
+        ("fill", {"data.where_column": 4}, "data.where_column=4 does nothing in the task fill"),
+        (
+            "imply",
+            {"imply.label_column": None, "imply.label": "no"},
+            "imply.label=no does nothing with imply.label_col",
+        ),
+        ("classify", {"choose.pool": "last", "choose.size": 64}, "choose.size=64 does nothing with choose.pool=last"),
+        ("classify", {"choose.pool": "mean", "choose.size": 64}, "choose.size=64 does nothing with choose.pool=mean"),
+        ("classify", {"choose.pool": "max", "choose.size": 64}, "choose.size=64 does nothing with choose.pool=max"),
         ("classify", {"data.where_column": 3}, "data.where_column=3 does nothing in the task classify"),
     ],
 )

@@ -146,6 +146,6 @@ def test_one_class_is_no_choice(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("pool", "attends"), [("attention", True), ("last", False)])
 def test_the_service_says_whether_it_attends(tmp_path: Path, pool: str, attends: bool) -> None:
-    run = load(trained(tmp_path, "--set", f"choose.pool={pool}", count=20, epochs=1))
+    run = load(trained(tmp_path, "--set", f"choose.pool={pool}", "--set", "choose.size=100", count=20, epochs=1))
     assert Model("reviews", run).describe()["attends"] is attends
     assert (run.predict("Gold elm.").attention is not None) is attends

@@ -21,6 +21,7 @@ Rows = list[tuple[str, str, str]]
 
 def train(pairs: Path, out: Path, task: str, epochs: int, *more: str, recipe: str = "tiny-point") -> Result:
     small = ["--set", "model.readout=16"] if task == "read" else []
+    small += ["--set", "point.rounds=2"] if small and recipe == "tiny-point" else []
     return regard(
         *("train", pairs, "--task", task, "--recipe", recipe, "--out", out, "--epochs", epochs, "--device", "cpu"),
         *("--quiet", *small, *more),

@@ -87,7 +87,8 @@ SMALL = {"model.embed": 8, "model.hidden": 12, "model.compare": 10, "model.reado
 )
 def test_every_variant_trains_and_answers(tmp_path: Path, variant: str, task: str) -> None:
     pairs = write(tmp_path / "copy.tsv", ((word, " ".join(word.upper()), "V;UP") for word in words("ab", 2, 4)))
-    sizes = [part for key, value in SMALL.items() for part in ("--set", f"{key}={value}")]
+    small = {key: value for key, value in SMALL.items() if key != "model.readout" or variant != "abs"}  # it has none
+    sizes = [part for key, value in small.items() for part in ("--set", f"{key}={value}")]
     subwords = ["--set", "source.subwords=20", "--set", "target.subwords=20"]
     result = train(pairs, tmp_path / "run", "--recipe", variant, *sizes, *subwords, task=task)
     assert result.code == 0, result.err

@@ -9,14 +9,27 @@ from regard.unused import Unused, refuse_unused, within
 
 READER = ("cell", "embed", "freeze", "hidden", "encoder_layers", "bidirectional", "residual", "dropout", "variational")
 
+LOOKING = within("model", "heads", "terms", "window", "normalise")  # what only soft attention can be told
+
 WRITERS: Unused = {
-    ("model.attention", "monotonic"): within(
-        "model", "heads", "terms", "window", "normalise", "query", "input_feeding", "residual"
-    ),
-    ("model.attention", "abs"): within(
-        "model", "heads", "terms", "query", "input_feeding", "residual", "tie", "variational", "ctc"
+    ("model.attention", "soft"): within("model", "jump", "order"),
+    ("model.attention", "none"): (*LOOKING, *within("model", "jump", "order")),
+    ("model.attention", "fixed"): (*LOOKING, *within("model", "jump", "order")),
+    ("model.attention", "monotonic"): (*LOOKING, *within("model", "query", "input_feeding", "residual", "order")),
+    (
+        "model.attention",
+        "abs",
+    ): within(  # its encoder is a bag of symbols, its decoder sees the last few: nothing recurs
+        "model",
+        *("score", "terms", "heads", "jump", "query", "input_feeding", "output", "readout", "tie", "ctc"),
+        *("cell", "encoder_layers", "decoder_layers", "bidirectional", "residual", "start", "variational"),
     ),
     ("model.cell", "lstmn"): within("model", "input_feeding", "residual"),
+    ("model.fusion", "deep"): (*LOOKING, *within("model", "query", "score")),
+    ("model.terms", ()): ("model.term_width",),
+    ("model.terms", ("position",)): ("model.term_width",),
+    ("model.supervision", 0.0): ("model.supervision_kind",),
+    ("model.ctc", 0.0): ("search.ctc",),
 }
 
 

@@ -25,7 +25,8 @@ from regard.unused import Unused, within
 CODEC = Codec
 UNUSED: Unused = {
     **readers("classify", also=("data.where_column",)),
-    **{("choose.pool", pool): within("choose", "rows", "penalty") for pool in ("last", "mean", "max", "attention")},
+    **{("choose.pool", pool): within("choose", "size", "rows", "penalty") for pool in ("last", "mean", "max")},
+    ("choose.pool", "attention"): within("choose", "rows", "penalty"),
 }
 
 __all__ = [

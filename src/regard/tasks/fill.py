@@ -35,11 +35,15 @@ from regard.tasks.pointing import (
 )
 from regard.tasks.questions import PointingCodec
 from regard.tasks.request import Request
+from regard.unused import within
 
 METRIC = "accuracy"  # what early stopping watches
 BESIDE = "question"
 CODEC = PointingCodec
-UNUSED = readers("fill", "attention", also=("training.smoothing",))
+UNUSED = readers(
+    *("fill", "attention"),
+    also=("training.smoothing", "data.where_column", *within("point", "rounds", "pieces", "longest_span")),
+)
 LEAST = 1e-30  # of a probability, so that its logarithm is a number
 
 __all__ = [

@@ -14,12 +14,14 @@ from regard.data.rows import preview
 from regard.errors import DataError, UsageError
 from regard.recipe import Recipe
 from regard.tasks import sequence
-from regard.tasks.sequence import CODEC, UNUSED, answer, batch, build, codec, encode, force, loss
+from regard.tasks.sequence import CODEC, answer, batch, build, codec, encode, force, loss
 from regard.tasks.translate import METRIC, measure
+from regard.unused import Unused
 
 logger = logging.getLogger("regard")
 
 SECTIONS = (*sequence.SECTIONS, "imply")
+UNUSED: Unused = {**sequence.UNUSED, ("imply.label_column", None): ("imply.label",)}
 
 __all__ = [
     "CODEC",

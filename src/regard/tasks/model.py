@@ -35,9 +35,7 @@ ANSWERS_NOTHING = True  # an empty text is a beginning too
 UNUSED: Unused = {
     **WRITERS,
     ("task", "model"): within(  # what reads a source, or learns where to look in it
-        "model",
-        *("heads", "terms", "window", "normalise", "encoder_layers", "bidirectional"),
-        *("fertility", "agreement", "supervision"),
+        "model", "encoder_layers", "bidirectional", "fertility", "agreement", "supervision"
     ),
     ("model.cell", "lstmn"): (*WRITERS["model.cell", "lstmn"], "sentinel.window"),
     ("sentinel.window", 0): ("sentinel.supervised",),

@@ -36,11 +36,15 @@ from regard.tasks.pointing import (
 )
 from regard.tasks.questions import PointingCodec
 from regard.tasks.request import Request
+from regard.unused import Unused, within
 
 METRIC = "f1"  # what early stopping watches
 BESIDE = "question"
 CODEC = PointingCodec
-UNUSED = readers("read", "attention", "readout", also=("training.smoothing",))
+UNUSED: Unused = {
+    **readers("read", "attention", "readout", also=("training.smoothing", "point.blank")),
+    ("model.attention", "none"): within("point", "rounds", "pieces"),
+}
 
 __all__ = [
     "CODEC",

@@ -17,10 +17,10 @@ METRIC = "bleu"  # the recipe's early stopping watches the loss: of all good ans
 CODEC = TurnCodec
 SECTIONS = (*sequence.SECTIONS, "dialog")
 UNUSED: Unused = {
-    **sequence.UNUSED,
     ("dialog.hierarchical", True): within(
         "model", "heads", "terms", "window", "ctc", "copy", "fertility", "agreement", "supervision", "fusion"
     ),
+    **sequence.UNUSED,
 }
 
 __all__ = [
