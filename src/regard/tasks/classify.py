@@ -29,21 +29,6 @@ UNUSED: Unused = {
     ("choose.pool", "attention"): within("choose", "rows", "penalty"),
 }
 
-__all__ = [
-    "CODEC",
-    "METRIC",
-    "SECTIONS",
-    "UNUSED",
-    "answer",
-    "batch",
-    "build",
-    "codec",
-    "encode",
-    "loss",
-    "measure",
-    "read",
-]
-
 
 def build(codec: Codec, recipe: Recipe) -> Chooser:
     _check(recipe)

@@ -33,21 +33,6 @@ UNUSED: Unused = {
 }
 BESIDE = "hypothesis"
 
-__all__ = [
-    "CODEC",
-    "METRIC",
-    "SECTIONS",
-    "UNUSED",
-    "answer",
-    "batch",
-    "build",
-    "codec",
-    "encode",
-    "loss",
-    "measure",
-    "read",
-]
-
 
 def read(path: str | Sequence[str], recipe: Recipe, skip_bad_lines: bool = False) -> Reading:
     if recipe.data.features_column is None:

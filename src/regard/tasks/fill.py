@@ -46,21 +46,6 @@ UNUSED = readers(
 )
 LEAST = 1e-30  # of a probability, so that its logarithm is a number
 
-__all__ = [
-    "CODEC",
-    "METRIC",
-    "SECTIONS",
-    "UNUSED",
-    "answer",
-    "batch",
-    "build",
-    "codec",
-    "encode",
-    "loss",
-    "measure",
-    "read",
-]
-
 
 def read(path: str | Sequence[str], recipe: Recipe, skip_bad_lines: bool = False) -> Reading:
     """Passage, missing word, and question with a blank."""

@@ -23,22 +23,6 @@ logger = logging.getLogger("regard")
 SECTIONS = (*sequence.SECTIONS, "imply")
 UNUSED: Unused = {**sequence.UNUSED, ("imply.label_column", None): ("imply.label",)}
 
-__all__ = [
-    "CODEC",
-    "METRIC",
-    "SECTIONS",
-    "UNUSED",
-    "answer",
-    "batch",
-    "build",
-    "codec",
-    "encode",
-    "force",
-    "loss",
-    "measure",
-    "read",
-]
-
 
 def read(path: str | Sequence[str], recipe: Recipe, skip_bad_lines: bool = False) -> Reading:
     """All rows, or those with the wanted label."""

@@ -41,24 +41,6 @@ UNUSED: Unused = {
     ("sentinel.window", 0): ("sentinel.supervised",),
 }
 
-__all__ = [
-    "ANSWERS_NOTHING",
-    "CODEC",
-    "METRIC",
-    "SECTIONS",
-    "UNUSED",
-    "answer",
-    "batch",
-    "build",
-    "codec",
-    "encode",
-    "force",
-    "loss",
-    "measure",
-    "per_unit",
-    "read",
-]
-
 
 @dataclass(frozen=True)
 class TextCodec(Codec):

@@ -7,22 +7,6 @@ from regard.tasks.sequence import CODEC, SECTIONS, UNUSED, answer, batch, build,
 
 METRIC = "wer"  # what early stopping watches
 
-__all__ = [
-    "CODEC",
-    "METRIC",
-    "SECTIONS",
-    "UNUSED",
-    "answer",
-    "batch",
-    "build",
-    "codec",
-    "encode",
-    "force",
-    "loss",
-    "measure",
-    "read",
-]
-
 
 def measure(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Measured:
     """wer: share of words with any error;  per: phonemes to mend, per phoneme of the closest reference."""

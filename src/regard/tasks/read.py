@@ -46,21 +46,6 @@ UNUSED: Unused = {
     ("model.attention", "none"): within("point", "rounds", "pieces"),
 }
 
-__all__ = [
-    "CODEC",
-    "METRIC",
-    "SECTIONS",
-    "UNUSED",
-    "answer",
-    "batch",
-    "build",
-    "codec",
-    "encode",
-    "loss",
-    "measure",
-    "read",
-]
-
 
 def read(path: str | Sequence[str], recipe: Recipe, skip_bad_lines: bool = False) -> Reading:
     """Passage, answer and question, and perhaps the character where the answer begins."""

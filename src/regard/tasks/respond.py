@@ -23,22 +23,6 @@ UNUSED: Unused = {
     **sequence.UNUSED,
 }
 
-__all__ = [
-    "CODEC",
-    "METRIC",
-    "SECTIONS",
-    "UNUSED",
-    "answer",
-    "batch",
-    "build",
-    "codec",
-    "encode",
-    "force",
-    "loss",
-    "measure",
-    "read",
-]
-
 
 def codec(examples: Sequence[Example], recipe: Recipe) -> TurnCodec:
     data, copies = recipe.data, recipe.model.copy != "none"

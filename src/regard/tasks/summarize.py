@@ -7,22 +7,6 @@ from regard.tasks.sequence import CODEC, SECTIONS, UNUSED, answer, batch, build,
 
 METRIC = "rougeL"  # what early stopping watches
 
-__all__ = [
-    "CODEC",
-    "METRIC",
-    "SECTIONS",
-    "UNUSED",
-    "answer",
-    "batch",
-    "build",
-    "codec",
-    "encode",
-    "force",
-    "loss",
-    "measure",
-    "read",
-]
-
 
 def measure(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Measured:
     """rouge1, rouge2, rougeL: F1 of words, of pairs of words and of the longest common subsequence, in percent."""

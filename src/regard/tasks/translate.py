@@ -7,22 +7,6 @@ from regard.tasks.sequence import CODEC, SECTIONS, UNUSED, answer, batch, build,
 
 METRIC = "bleu"  # what early stopping watches
 
-__all__ = [
-    "CODEC",
-    "METRIC",
-    "SECTIONS",
-    "UNUSED",
-    "answer",
-    "batch",
-    "build",
-    "codec",
-    "encode",
-    "force",
-    "loss",
-    "measure",
-    "read",
-]
-
 
 def measure(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Measured:
     """sacreBLEU's BLEU, chrF and TER on text as people read it, with the signatures to quote."""

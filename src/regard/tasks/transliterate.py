@@ -8,22 +8,6 @@ from regard.tasks.sequence import CODEC, SECTIONS, UNUSED, answer, batch, build,
 
 METRIC = "accuracy"  # what early stopping watches
 
-__all__ = [
-    "CODEC",
-    "METRIC",
-    "SECTIONS",
-    "UNUSED",
-    "answer",
-    "batch",
-    "build",
-    "codec",
-    "encode",
-    "force",
-    "loss",
-    "measure",
-    "read",
-]
-
 
 def measure(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Measured:
     """accuracy: words without any error;  wer: the others;  cer: graphemes to mend, per grapheme of the reference."""
