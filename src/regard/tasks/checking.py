@@ -11,19 +11,18 @@ READER = ("cell", "embed", "freeze", "hidden", "encoder_layers", "bidirectional"
 
 LOOKING = within("model", "heads", "terms", "window", "normalise")  # what only soft attention can be told
 
+BAGS = within(  # abs reads a bag of symbols, and its decoder sees the last few: nothing recurs
+    "model",
+    *("score", "terms", "heads", "jump", "query", "input_feeding", "output", "readout", "tie", "ctc"),
+    *("cell", "encoder_layers", "decoder_layers", "bidirectional", "residual", "start", "variational"),
+)
+
 WRITERS: Unused = {
     ("model.attention", "soft"): within("model", "jump", "order"),
     ("model.attention", "none"): (*LOOKING, *within("model", "jump", "order")),
     ("model.attention", "fixed"): (*LOOKING, *within("model", "jump", "order")),
     ("model.attention", "monotonic"): (*LOOKING, *within("model", "query", "input_feeding", "residual", "order")),
-    (
-        "model.attention",
-        "abs",
-    ): within(  # its encoder is a bag of symbols, its decoder sees the last few: nothing recurs
-        "model",
-        *("score", "terms", "heads", "jump", "query", "input_feeding", "output", "readout", "tie", "ctc"),
-        *("cell", "encoder_layers", "decoder_layers", "bidirectional", "residual", "start", "variational"),
-    ),
+    ("model.attention", "abs"): BAGS,
     ("model.cell", "lstmn"): within("model", "input_feeding", "residual"),
     ("model.fusion", "deep"): (*LOOKING, *within("model", "query", "score")),
     ("model.terms", ()): ("model.term_width",),

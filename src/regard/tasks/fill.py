@@ -42,7 +42,10 @@ BESIDE = "question"
 CODEC = PointingCodec
 UNUSED = readers(
     *("fill", "attention"),
-    also=("training.smoothing", "data.where_column", *within("point", "rounds", "pieces", "longest_span")),
+    also=(
+        *("training.smoothing", "data.where_column", "model.variational"),
+        *within("point", "rounds", "pieces", "longest_span"),
+    ),
 )
 LEAST = 1e-30  # of a probability, so that its logarithm is a number
 
