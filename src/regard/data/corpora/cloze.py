@@ -7,12 +7,12 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from regard.data.corpora.package import Package
+from regard.data.corpora.about import About
+from regard.data.corpora.plain import read_text
 from regard.data.corpora.split import Row, place, tidy
-from regard.data.corpora.table import Corpus
 from regard.data.corpora.write import Written, check_target, write_rows
 from regard.data.places import Token, find_tokens
-from regard.errors import DataError, UsageError
+from regard.errors import DataError
 
 NAME = "cloze"
 BLANK = "_____"
@@ -30,24 +30,23 @@ class Sentence(NamedTuple):
 
 def write_cloze(text: Path, out: Path, *, seed: int = 0, dev: float = 0.05, test: float = 0.05) -> Written:
     """Write train.tsv, dev.tsv and test.tsv (passage, missing word, question; no header) into the folder `out`."""
-    corpus = Corpus(
+    about = About(
         meaning=f"passages of {SENTENCES} sentences, the next sentence with a blank → the missing word",
         task="fill",
         key=f"stretch of {STRETCH} sentences",
-        package=Package(text.name, "", (), ""),
+        source=text.name,
         licence="that of the text",
         credit=f"made of {text.name}",
-        variants=(),
-        read=lambda *_: _rows(_read(text)),
+        columns="passage, answer, question",
     )
     check_target(NAME, out, dev, test)
-    rows = list(corpus.read({}, ""))
+    rows = list(_rows(read_text(text)))
     if not rows:
         raise DataError(
             f"{text} gives no question: none of its sentences holds a word that also stands in the {SENTENCES} before "
             f"it and is not one of the text's {COMMON} most frequent words; give a longer text"
         )
-    return write_rows(NAME, corpus, rows, out, seed=seed, dev=dev, test=test)
+    return write_rows(NAME, about, rows, out, seed=seed, dev=dev, test=test)
 
 
 def _rows(text: str) -> Iterator[Row]:
@@ -90,12 +89,3 @@ def _question(before: Sequence[Sentence], asked: Sentence, common: Collection[st
     held = min(fitting, key=lambda one: (place(f"{asked.text} {one.begin}", 0), one.begin))
     blanked = asked.text[: held.begin] + BLANK + asked.text[held.end :]
     return Row(key, " ".join(one.text for one in before), held.text, features=blanked)
-
-
-def _read(text: Path) -> str:
-    try:
-        return text.read_text("utf-8-sig")
-    except OSError as error:
-        raise UsageError(f"cannot read {text}: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise DataError(f"{text} is not UTF-8 (byte {error.start + 1}): convert it") from error

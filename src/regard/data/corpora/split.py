@@ -14,7 +14,7 @@ class Row(NamedTuple):
     source: str
     target: str
     links: str = ""  # word links in Pharaoh form, 0-0 1-2, where the corpus has them
-    features: str = ""  # what is read beside the source: a question
+    features: str = ""  # further columns: a question that is read beside the source, a class, other names
 
 
 class Split(NamedTuple):

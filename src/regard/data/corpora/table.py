@@ -5,6 +5,7 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 from regard.data.corpora import bible, chitchat, cmudict, lemmas, names, operations
+from regard.data.corpora.about import About
 from regard.data.corpora.package import Contents, Package
 from regard.data.corpora.split import Row
 from regard.errors import UsageError
@@ -22,6 +23,11 @@ class Corpus(NamedTuple):
     variants: tuple[str, ...]
     read: Callable[[Contents, str], Iterator[Row]]
 
+    @property
+    def about(self) -> About:
+        source = f"{self.package.name} {self.package.version}"
+        return About(self.meaning, self.task, self.key, source, self.licence, self.credit)
+
 
 def find_corpus(name: str) -> tuple[Corpus, str]:
     """pycountry-hi → the pycountry corpus, "hi"."""
@@ -30,9 +36,10 @@ def find_corpus(name: str) -> tuple[Corpus, str]:
         return CORPORA[family], variant
     if name in CORPORA:
         raise UsageError(f"which {name}? Write {family}- and one of {', '.join(CORPORA[family].variants)}")
-    near = get_close_matches(name, corpus_names(), n=3)
+    made = [call.split()[0] for call in MADE]
+    near = get_close_matches(name, [*corpus_names(), *made], n=3)
     hint = f"did you mean {' or '.join(near)}? " if near else ""
-    known = ", ".join(map(_pattern, CORPORA))
+    known = ", ".join([*map(_pattern, CORPORA), *made])
     raise UsageError(f"there is no corpus {name!r}; {hint}Known: {known}")
 
 
@@ -48,6 +55,17 @@ def _pattern(family: str) -> str:
     members = _members(family)
     return ", ".join(members) if len(members) < 4 else f"{family}-XX ({len(members)}: {members[0]} …)"
 
+
+# Data sets that are made, each in a way of its own: how it is called → what it is
+MADE = {
+    "cloze --text FILE": "questions with a blank, made of any plain text",
+    "lines --text FILE": "pictures of lines, rendered with fonts and bent like handwriting → their texts",
+    "emoji": "pictures of emoji → their names, in 14 languages",
+    "shapes": "pictures of coloured shapes → captions",
+    "shapes-questions": "pictures of coloured shapes, questions → answers",
+    "moves": "clips of a coloured shape that moves → sentences, classes",
+    "digits": "pictures of rows of digits → the digits",
+}
 
 CORPORA = {
     "cmudict": Corpus(

@@ -1,23 +1,28 @@
 """One corpus → a folder of split TSV files and a README that says where they come from."""
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
+from regard.data.corpora.about import About
 from regard.data.corpora.package import contents
 from regard.data.corpora.split import Row, Split, split
-from regard.data.corpora.table import Corpus, find_corpus
+from regard.data.corpora.table import find_corpus
 from regard.errors import DataError, RegardError, UsageError
 from regard.files import write_text
 
 README = "README.txt"
+
+Files = Iterator[tuple[str, bytes]]  # path inside the folder, content
 
 
 class Written(NamedTuple):
     folder: Path
     files: dict[str, int]  # file name → lines in it
     credit: str  # one line: who made the data, under which licence
+    notes: tuple[str, ...] = ()  # what else is to be known: fonts that were found, lines that were left out
 
 
 def write_corpus(
@@ -34,19 +39,45 @@ def write_corpus(
     rows = corpus.read(contents(corpus.package), variant)
     if single_words:
         rows = (row for row in rows if " " not in row.source + row.target)
-    return write_rows(name, corpus, rows, out, seed=seed, dev=dev, test=test)
+    return write_rows(name, corpus.about, rows, out, seed=seed, dev=dev, test=test)
 
 
 def write_rows(
-    name: str, corpus: Corpus, rows: Iterable[Row], out: Path, *, seed: int, dev: float, test: float
+    name: str,
+    about: About,
+    rows: Iterable[Row],
+    out: Path,
+    *,
+    seed: int,
+    dev: float,
+    test: float,
+    pictures: Files | None = None,
 ) -> Written:
-    """Split the rows and write them, with a README."""
+    """Split the rows and write them, with a README; before them the pictures that they name."""
     parts = split(rows, seed=seed, dev=dev, test=test)
     if not all(parts):
         raise DataError(f"{name} is too small for three parts of these shares: {', '.join(_sizes(parts))}")
     _make_folder(out)
-    write_text(out / README, _readme(name, corpus, parts, seed))  # first, so that a second try knows the folder
-    return Written(out, _write_parts(out, parts), f"{corpus.credit}; {corpus.licence}")
+    write_text(out / README, _readme(name, about, parts, seed))  # first, so that a second try knows the folder
+    if pictures is not None:
+        _write_pictures(out, pictures)
+    return Written(out, _write_parts(out, parts), f"{about.credit}; {about.licence}")
+
+
+def _write_pictures(out: Path, pictures: Files) -> None:
+    """Thousands of small files: they are brought to the disk together, not one by one, which would take a minute.
+
+    Where there is a table, there are its pictures: an earlier one goes first, the new one comes last.
+    """
+    try:
+        for part in Split._fields:
+            (out / f"{part}.tsv").unlink(missing_ok=True)
+        for path, content in pictures:
+            (out / path).parent.mkdir(exist_ok=True)
+            (out / path).write_bytes(content)
+        os.sync()
+    except OSError as error:
+        raise RegardError(f"cannot write pictures into {out}: {error.strerror or error}") from error
 
 
 def _write_parts(out: Path, parts: Split) -> dict[str, int]:
@@ -114,21 +145,19 @@ def _headline(name: str) -> str:
     return f"corpus: {name}\n"
 
 
-def _readme(name: str, corpus: Corpus, parts: Split, seed: int) -> str:
+def _readme(name: str, about: About, parts: Split, seed: int) -> str:
     sizes = "\n".join(f"  {size}" for size in _sizes(parts))
-    source = f"{corpus.package.name} {corpus.package.version}".strip()
-    columns = "passage, answer, question" if parts.train[0].features else "source, target"
     links = "\nThe .pharaoh files hold the links of the same lines: 0-2 is source word 0 with target word 2.\n"
     return (
         f"{_headline(name)}"
-        f"{corpus.meaning}; task {corpus.task}\n"
-        f"source: {source}\n"
-        f"credit: {corpus.credit}\n"
-        f"licence: {corpus.licence}\n\n"
-        f"Columns: {columns}; UTF-8, NFC, no header, no line twice under one key. A source with several targets\n"
+        f"{about.meaning}; task {about.task}\n"
+        f"source: {about.source}\n"
+        f"credit: {about.credit}\n"
+        f"licence: {about.licence}\n\n"
+        f"Columns: {about.columns}; UTF-8, NFC, no header, no line twice under one key. A source with several targets\n"
         f"has several lines.\n\n"
         f"{sizes}\n\n"
-        f"Split by {corpus.key}, never one on two sides: by a hash of it and the seed {seed}. Lines are in\n"
+        f"Split by {about.key}, never one on two sides: by a hash of it and the seed {seed}. Lines are in\n"
         f"the order of that hash, so the first thousand are a fair sample.\n"
         f"{links if _has_links(parts) else ''}"
     )
