@@ -23,6 +23,7 @@ from regard.data.corpora.split import Row, place, split
 from regard.data.demo import demo_files
 from regard.data.turns import split_turns
 from regard.errors import DataError, MissingExtra, RegardError, UsageError
+from tests.data.shelf import install
 
 PARTS = ("train", "dev", "test")
 WORDS = [a + b + c for a in "bdgk" for b in "aeiou" for c in "lmnrst"]  # 120 words
@@ -37,16 +38,7 @@ class Shelf:
 
     def put(self, corpus: str, files: Mapping[str, bytes], version: str = "") -> None:
         """Install the files under the package's name; the table expects their sum from now on."""
-        package = CORPORA[corpus].package
-        for path, content in files.items():
-            (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
-            (self.folder / path).write_bytes(content)
-        version = version or package.version
-        info = self.folder / f"{package.name.replace('-', '_')}-{version}.dist-info"
-        info.mkdir()
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package.name}\nVersion: {version}\n")
-        (info / "RECORD").write_text("".join(f"{path},,\n" for path in files))
-        expected = package._replace(sha256=sum_of_sums(dict(sorted(files.items()))))
+        expected = install(self.folder, CORPORA[corpus].package, files, version)
         self.monkeypatch.setitem(CORPORA, corpus, CORPORA[corpus]._replace(package=expected))
 
 

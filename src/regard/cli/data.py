@@ -10,13 +10,13 @@ from regard.errors import UsageError
 if TYPE_CHECKING:
     from regard.data.corpora import Written
 
-# Which data sets know an option; the first is the example in its message
+# How an option is used, then which data sets know it
 KNOWN_TO = {
-    "text": ("cloze", "lines"),
-    "font": ("lines",),
-    "height": ("lines",),
-    "count": ("lines", "shapes", "shapes-questions", "moves", "digits"),
-    "languages": ("emoji",),
+    "text": ("cloze --text book.txt", "cloze", "lines"),
+    "font": ("lines --text book.txt --font FILE.ttf", "lines"),
+    "height": ("lines --text book.txt --height 64", "lines"),
+    "count": ("shapes --count 1000", "lines", "shapes", "shapes-questions", "moves", "digits"),
+    "languages": ("emoji --languages en,de", "emoji"),
 }
 HEIGHT = 64
 
@@ -59,7 +59,7 @@ def data(
         raise UsageError(f"where to? As in: regard data {name} --out data/{name}")
     given = {"text": text, "font": font or None, "count": count, "height": height, "languages": languages}
     _check(name, {option for option, value in given.items() if value is not None})
-    written = _write(name, Path(out), seed, text, font, count, height or HEIGHT, languages)
+    written = _write(name, Path(out), seed, text, font, count, HEIGHT if height is None else height, languages)
     for path, lines in written.files.items():
         click.echo(f"{path}: {lines:,} pairs")
     for note in (*written.notes, written.credit):
@@ -76,13 +76,12 @@ def _list() -> None:
 
 
 def _check(name: str, given: set[str]) -> None:
-    for option, names in KNOWN_TO.items():
-        needed = option == "text" and name in names
-        if (option in given and name not in names) or (needed and option not in given):
-            value = {"text": "book.txt", "font": "FILE.ttf", "languages": "en,de"}.get(option, "100")
-            example = f"regard data {names[0]} --{option} {value} --out DIR"
-            raise UsageError(f"--{option} goes with {', '.join(names)}, not with {name}: {example}" if not needed else
-                             f"{name} is made of a text of yours: {example}")  # fmt: skip
+    """Options go with some data sets only; --text must be given where it goes."""
+    for option, (example, *names) in KNOWN_TO.items():
+        missing = option == "text" and name in names and option not in given
+        if missing or (option in given and name not in names):
+            also = f", and {name} with --text" if missing else f", not with {name}"
+            raise UsageError(f"--{option} goes with {', '.join(names)}{also}: regard data {example} --out DIR")
 
 
 def _write(
@@ -105,7 +104,7 @@ def _write(
         from regard.data.corpora.lines import write_lines
 
         return write_lines(Path(text), out, fonts=font, count=count, height=height, seed=seed)
-    if name in KNOWN_TO["count"]:
+    if name in KNOWN_TO["count"][1:]:
         from regard.data.corpora.drawings import COUNT, write_drawing
 
         return write_drawing(name, out, count=COUNT if count is None else count, seed=seed)

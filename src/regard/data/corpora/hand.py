@@ -102,8 +102,8 @@ def field(shape: tuple[int, ...], rng: np.random.Generator) -> Plane:
 def sample(plane: Plane, y: Plane, x: Plane) -> Plane:
     """The plane between its pixels, by the four around each place; outside there is nothing."""
     height, width = plane.shape
-    edged = np.pad(plane, 1)
-    y, x = (y + 1).clip(0, height + 0.999), (x + 1).clip(0, width + 0.999)
+    edged = np.pad(plane, (1, 2))
+    y, x = (y + 1).clip(0, height + 1), (x + 1).clip(0, width + 1)
     top, left = y.astype(np.intp), x.astype(np.intp)
     low, right = y - top, x - left
     above = edged[top, left] * (1 - right) + edged[top, left + 1] * right

@@ -1,8 +1,8 @@
 """Any plain text → pictures of its lines, rendered with fonts and bent like handwriting: a start for those who have
 little of their own. It is print that was bent, not handwriting."""
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from textwrap import wrap
@@ -69,7 +69,7 @@ def write_lines(
         seed=seed,
         dev=dev,
         test=test,
-        pictures=pictures(found, height, seed),
+        pictures=pictures(found, rooms(drawable), height, seed),
     )
     left = len(texts) - len(drawable)
     skipped = (f"{left:,} of {len(texts):,} lines left out, as no font has all their characters: {_told(missing)}",)
@@ -92,7 +92,7 @@ def cut(text: str) -> list[str]:
     return wrap(text, width, break_long_words=False, break_on_hyphens=False) if pieces > 1 else [text] * pieces
 
 
-def lines(drawable: dict[str, list[Font]], count: int, seed: int) -> Iterator[Line]:
+def lines(drawable: Mapping[str, Sequence[Font]], count: int, seed: int) -> Iterator[Line]:
     """All texts in the order of a hash, then all again: fewer pictures are the first of more."""
     order = sorted(drawable, key=lambda text: (place(text, seed), text))
     for number in range(count):
@@ -100,22 +100,21 @@ def lines(drawable: dict[str, list[Font]], count: int, seed: int) -> Iterator[Li
         yield Line(number, text, number // len(order), drawable[text])
 
 
-def pictures(found: Sequence[Line], height: int, seed: int) -> Files:
-    rooms = room_of_fonts(found)
+def pictures(found: Sequence[Line], room: Mapping[Path, Room], height: int, seed: int) -> Files:
     for line in found:
         rng = chance(seed, "line", line.text, line.copy)
         font = line.fonts[int(rng.integers(len(line.fonts)))]
         hand = any_hand(rng)
-        ink = scaled(font.ink(line.text, rooms[font.path]), rows_of_ink(height))
+        ink = scaled(font.ink(line.text, room[font.path]), rows_of_ink(height))
         yield line.path, png(write(with_margins(ink, height, hand), hand, rng))
 
 
-def room_of_fonts(found: Sequence[Line]) -> dict[Path, Room]:
-    """Font → the room that all lines it might write need, so that its letters have one size and one base line."""
-    texts: dict[Font, set[str]] = {}
-    for line in found:
-        for font in line.fonts:
-            texts.setdefault(font, set()).add(line.text)
+def rooms(drawable: Mapping[str, Sequence[Font]]) -> dict[Path, Room]:
+    """Font → the room that all texts it might write need, so that its letters have one size and one base line."""
+    texts: dict[Font, list[str]] = defaultdict(list)
+    for text, fonts in drawable.items():
+        for font in fonts:
+            texts[font].append(text)
     return {font.path: font.room(mine) for font, mine in texts.items()}
 
 
@@ -159,8 +158,8 @@ def _about(text: Path, fonts: Sequence[Font]) -> About:
         meaning="pictures of lines, rendered and bent → their texts",
         task="transcribe",
         key="text",
-        source=text.name,
-        licence="that of the text",
-        credit=f"made of {text.name}; {_names(fonts)}",
+        source=f"{text.name}, {_names(fonts)}",
+        licence="that of the text; the fonts have their own",
+        credit=f"made of {text.name}",
         columns="picture, text",
     )
