@@ -66,7 +66,7 @@ def test_skins_and_sexes_of_an_emoji_are_on_one_side(shelf: Path, tmp_path: Path
         sides = [{family(_emoji(name)) for _, name in parts[part]} for part in PARTS]
         assert sum(map(len, sides)) == len(set.union(*sides)) == len(PLAIN) + 3
         for kin in (WAVE, COOK):
-            assert {part for part in PARTS for _, name in parts[part] if _emoji(name) in kin}.__len__() == 1
+            assert len({part for part in PARTS for _, name in parts[part] if _emoji(name) in kin}) == 1
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_the_table_is_pinned() -> None:
 
 
 def test_through_the_command_line(shelf: Path, tmp_path: Path) -> None:
-    result = done("data", "emoji", "--languages", "de", "--out", tmp_path / "out")
+    result = done("data", "emoji", "--languages", "en, de", "--out", tmp_path / "out")
     assert "train.tsv: " in result.out
     assert "CC BY 4.0" in result.err
     refused(regard("data", "emoji", "--text", "x", "--out", tmp_path / "x"), 2, "--text goes with cloze, lines")

@@ -111,6 +111,9 @@ def test_what_is_refused(font: str, text: Path, tmp_path: Path) -> None:
         write_lines(tmp_path / "hindi.txt", out, fonts=[font])
     with pytest.raises(DataError, match="is not UTF-8"):
         write_lines(tmp_path / "latin.txt", out, fonts=[font])
+    (tmp_path / "empty.txt").write_text("\n \n")
+    with pytest.raises(DataError, match=r"empty\.txt has no lines"):
+        write_lines(tmp_path / "empty.txt", out, fonts=[font])
     with pytest.raises(UsageError, match="cannot read"):
         write_lines(tmp_path / "none.txt", out, fonts=[font])
     with pytest.raises(UsageError, match="at least 16 pixels"):

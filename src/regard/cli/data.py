@@ -97,7 +97,7 @@ def _write(
     from regard.data.corpora import write_cloze, write_corpus, write_emoji
 
     if name == "emoji":
-        return write_emoji(out, languages=(languages or "en").split(","), seed=seed)
+        return write_emoji(out, languages=[one.strip() for one in (languages or "en").split(",")], seed=seed)
     if name == "cloze" and text:
         return write_cloze(Path(text), out, seed=seed)
     if name == "lines" and text:

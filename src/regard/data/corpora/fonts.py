@@ -73,11 +73,11 @@ class Font:
         return Box(*self.face.getbbox(text, anchor="ls", direction=_direction(text)))
 
     def _is_lacking(self, character: str) -> bool:
-        return not _is_silent(character) and self._drawn(character) in (self._none, (self._none[0], b""))
+        return not _is_silent(character) and self._drawn(character) in (self._none, b"")
 
-    def _drawn(self, character: str) -> tuple[float, bytes]:
+    def _drawn(self, character: str) -> bytes:
         mask = self._plain.getmask(character)
-        return self._plain.getlength(character), bytes(mask) if mask.getbbox() else b""
+        return bytes(mask) if mask.getbbox() else b""
 
 
 def needs_shaping(text: str) -> bool:

@@ -53,6 +53,8 @@ def write_lines(
     if height < LOWEST or (count is not None and count < 1):
         raise UsageError(f"height={height}, count={count}: at least {LOWEST} pixels and one picture")
     texts = list(dict.fromkeys(read_lines(text)))
+    if not texts:
+        raise DataError(f"{text} has no lines; expected one text a line")
     check_shaping(texts)
     faces = load_fonts(fonts, 2 * rows_of_ink(height))
     drawable, missing = _drawable(texts, faces)
