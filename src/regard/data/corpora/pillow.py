@@ -9,4 +9,4 @@ try:
     from PIL import ImageFont as ImageFont
     from PIL import features as features
 except ImportError as error:
-    raise MissingExtra("pillow", "pictures") from error
+    raise MissingExtra("pillow", "vision") from error
