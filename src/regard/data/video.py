@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 MOST_BYTES = 512 * 2**20
 MOST_FRAMES = 20_000
-MOST_PIXELS = 8_000_000_000  # of all frames together: an hour of small clips, a few minutes of large ones
+MOST_PIXELS = 8_000_000_000  # of all frames together, seen or not: two minutes of 1920 × 1080
 MICROSECONDS = 1_000_000  # FFmpeg's unit for a whole file
 ENOUGH = 0.9  # of the frames and seconds that a file promises: containers are a little off, cut files are far off
 READERS = (  # where its mark stands, the mark, FFmpeg's name
@@ -94,7 +94,8 @@ def _opened(source: str) -> Iterator[tuple[Any, Any]]:
     """Container and video stream; whatever fails inside is a DataError that names the file."""
     try:
         import av
-    except ImportError as error:
+        from av.stream import Disposition
+    except ImportError as error:  # or it is too old
         raise MissingExtra("av", "video") from error
     check_pillow()
     with open_bytes(source, MOST_BYTES) as file:
@@ -102,7 +103,7 @@ def _opened(source: str) -> Iterator[tuple[Any, Any]]:
         file.seek(0)
         try:
             with av.open(file, format=reader, metadata_errors="ignore") as container:
-                yield container, _stream(source, container)
+                yield container, _stream(source, container, Disposition.attached_pic)
         except (RegardError, MemoryError):
             raise
         except Exception as error:  # FFmpeg's errors are of many kinds
@@ -123,10 +124,8 @@ def _reader(source: str, begin: bytes) -> str:
     )
 
 
-def _stream(source: str, container: Any) -> Any:
-    from av.stream import Disposition
-
-    films = [one for one in container.streams.video if not one.disposition & Disposition.attached_pic]  # covers
+def _stream(source: str, container: Any, cover: Any) -> Any:
+    films = [one for one in container.streams.video if not one.disposition & cover]
     if not films:
         raise DataError(f"{name_of(source)} has no video in it, only {len(container.streams)} other streams")
     check_pixels(source, films[0].width, films[0].height)
