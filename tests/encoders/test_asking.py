@@ -1,0 +1,92 @@
+"""A question looks at a picture: once, twice, or not at all."""
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+from torch.autograd import gradcheck
+
+from regard.attention.memory import Encoded
+from regard.encoders.asking import Beside, StackedAttention
+from tests.encoders.plane_laws import randomised
+from tests.tiny import arrays, softmax
+
+B, S, V, Q, A = 3, 7, 5, 11, 13
+COUNTS = torch.tensor([4, 7, 1])
+
+
+def picture(seed: int = 1) -> Encoded:
+    values = torch.randn(B, S, V, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    mask = torch.arange(S) < COUNTS[:, None]
+    return Encoded(values, mask, (values * mask[:, :, None]).sum(1) / COUNTS[:, None])
+
+
+def question() -> Encoded:
+    values = torch.randn(B, 2, Q, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
+    return Encoded(values, torch.ones(B, 2, dtype=torch.bool), values[:, -1])
+
+
+def same(one: Tensor, other: Tensor) -> None:
+    torch.testing.assert_close(one, other, atol=1e-9, rtol=0)
+
+
+@pytest.mark.parametrize("hops", [1, 2, 3])
+def test_stacked_attention_is_its_equation(hops: int) -> None:
+    made = randomised(StackedAttention(V, Q, A, hops))
+    W, b = arrays(made.W)
+    asked = made(picture(), question())
+    assert asked.weights.shape == (B, hops, S)
+    for row, count in enumerate(COUNTS.tolist()):
+        v = np.tanh(picture().values[row, :count].numpy() @ W.T + b)
+        u = question().summary[row].numpy()
+        for k, look in enumerate(made.looks):
+            W_k, U_k, b_k, w_k = arrays(look.score)
+            p = softmax(np.array([w_k[0] @ np.tanh(W_k @ u + U_k @ one + b_k) for one in v]))
+            np.testing.assert_allclose(asked.weights[row, k, :count].detach(), p, atol=1e-12)
+            u = u + sum(weight * one for weight, one in zip(p, v, strict=True))
+        np.testing.assert_allclose(asked.vector[row].detach(), u, atol=1e-12)
+
+
+def test_a_second_hop_asks_with_what_the_first_found() -> None:
+    made = randomised(StackedAttention(V, Q, A, 2))
+    made.looks[1].load_state_dict(made.looks[0].state_dict())
+    once, twice = StackedAttention(V, Q, A, 1).double(), made(picture(), question())
+    once.load_state_dict({name: weight for name, weight in made.state_dict().items() if not name.startswith("looks.1")})
+    first = once(picture(), question())
+    again = once(picture(), question()._replace(summary=first.vector))
+    same(twice.weights, torch.cat([first.weights, again.weights], 1))
+    same(twice.vector, again.vector)
+
+
+@pytest.mark.parametrize("hops", [0, 1, 2])
+def test_padding_and_batch_mates_change_nothing(hops: int) -> None:
+    made = randomised(StackedAttention(V, Q, A, hops) if hops else Beside(V, Q))
+    asked = made(picture(), question())
+    assert asked.vector.shape == (B, made.size)
+    garbage = picture()._replace(values=picture().values.masked_fill(~picture().mask[:, :, None], 1e3))
+    same(made(garbage, question()).vector, asked.vector)
+    for row, count in enumerate(COUNTS.tolist()):
+        one = Encoded(
+            picture().values[row, None, :count], picture().mask[row, None, :count], picture().summary[row, None]
+        )
+        alone = made(one, Encoded(*(part[row, None] for part in question()[:3])))
+        same(alone.vector[0], asked.vector[row])
+        same(alone.weights[0], asked.weights[row, :, :count])
+        assert (asked.weights[row, :, count:] == 0).all()
+        same(asked.weights[row].sum(-1), torch.ones(hops, dtype=torch.float64))
+
+
+def test_beside_is_both_summaries() -> None:
+    asked = Beside(V, Q)(picture(), question())
+    assert asked.vector.equal(torch.cat([question().summary, picture().summary], 1))
+    assert asked.weights.shape == (B, 0, S)
+
+
+def test_gradients() -> None:
+    made = randomised(StackedAttention(V, Q, A, 2))
+
+    def look(values: Tensor, summary: Tensor) -> tuple[Tensor, Tensor]:
+        asked = made(picture()._replace(values=values), question()._replace(summary=summary))
+        return asked.vector, asked.weights
+
+    assert gradcheck(look, (picture().values.requires_grad_(), question().summary.clone().requires_grad_()), fast_mode=True)

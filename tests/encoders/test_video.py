@@ -1,0 +1,161 @@
+"""Clips: frames are read for themselves and all at once, motions locally; frames that are not there change nothing."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+from torch.autograd import gradcheck
+
+from regard.attention.memory import Encoded
+from regard.data.batching import Padded
+from regard.data.planes import Pictures
+from regard.encoders.convolution import ConvolutionEncoder
+from regard.encoders.plane import MapEncoder
+from regard.encoders.recurrent import RecurrentEncoder
+from regard.encoders.video import FrameEncoder, LocalEncoder
+from tests.encoders.plane_laws import randomised
+from tests.tiny import arrays
+
+B, F, C, H, W = 3, 7, 2, 6, 5
+LENGTHS = torch.tensor([3, 7, 1])
+REAL = torch.arange(F) < LENGTHS[:, None]
+
+
+def clips() -> Tensor:
+    return torch.randn(B, F, C, H, W, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+
+
+def frames() -> ConvolutionEncoder:
+    return ConvolutionEncoder(C, ((3,), (4,)))
+
+
+MAKES = {
+    "frames": lambda: FrameEncoder(frames()),
+    "states": lambda: FrameEncoder(frames(), RecurrentEncoder(4, 5, "gru")),
+    "local": lambda: LocalEncoder(C, (3, 5)),
+    "slow": lambda: LocalEncoder(C, (3, 5, 4), 2),
+    "both": lambda: FrameEncoder(frames(), RecurrentEncoder(9, 5, "lstm"), LocalEncoder(C, (3, 5))),
+    "slow both": lambda: FrameEncoder(frames(), None, LocalEncoder(C, (3, 5), 1)),
+}
+every_encoder = pytest.mark.parametrize("make", MAKES.values(), ids=MAKES)
+
+
+@every_encoder
+def test_padding_changes_nothing(make: Any) -> None:
+    """More of it, garbage in it, no batch mates, another order."""
+    made = randomised(make())
+    encoded: Encoded = made(Padded(clips(), LENGTHS))
+    step = made.stride if isinstance(made, LocalEncoder) else 1
+    cells = -(-LENGTHS // step)
+    assert encoded.mask.equal(torch.arange(-(-F // step)) < cells[:, None])
+    assert encoded.values.shape == (*encoded.mask.shape, made.size)
+    assert encoded.grid is None
+    assert (encoded.values[~encoded.mask] == 0).all()
+    longer = torch.cat([clips(), torch.zeros(B, 4, C, H, W, dtype=torch.float64)], 1)
+    garbage = torch.where(REAL[:, :, None, None, None], clips(), 1e3)
+    for other in (made(Padded(longer, LENGTHS)), made(Padded(garbage, LENGTHS))):
+        same(other.values[:, : encoded.values.size(1)], encoded.values)
+        same(other.summary, encoded.summary)
+    for row, length in enumerate(LENGTHS.tolist()):
+        alone = made(Padded(clips()[row : row + 1, :length], LENGTHS[row : row + 1]))
+        assert alone.mask.all()
+        same(alone.values[0], encoded.values[row, : cells[row]])
+        same(alone.summary[0], encoded.summary[row])
+    turned = made(Padded(clips().flip(0), LENGTHS.flip(0)))
+    same(turned.values.flip(0), encoded.values)
+
+
+@every_encoder
+def test_no_gradient_reaches_padding(make: Any) -> None:
+    given = clips().requires_grad_()
+    encoded = randomised(make())(Padded(given, LENGTHS))
+    (encoded.values.square().sum() + encoded.summary.sum()).backward()
+    assert given.grad is not None
+    assert (given.grad[~REAL] == 0).all()
+    assert (given.grad[REAL].flatten(1) != 0).any(1).all()
+
+
+def same(one: Tensor, other: Tensor) -> None:
+    torch.testing.assert_close(one, other, atol=1e-9, rtol=0)
+
+
+def test_each_frame_is_the_mean_of_its_map() -> None:
+    made = randomised(FrameEncoder(frames()))
+    encoded = made(Padded(clips(), LENGTHS))
+    for row, length in enumerate(LENGTHS.tolist()):
+        for t in range(length):
+            one = made.frames.map(Pictures(clips()[row, t][None], torch.tensor([[H, W]]))).data[0]
+            same(encoded.values[row, t], one.mean((1, 2)))
+        same(encoded.summary[row], encoded.values[row, :length].mean(0))
+
+
+def test_only_real_frames_are_read_and_all_at_once() -> None:
+    counted: list[int] = []
+
+    class Counting(ConvolutionEncoder):
+        def forward(self, source: Pictures) -> Encoded:
+            counted.append(len(source.data))
+            return super().forward(source)
+
+    made = FrameEncoder(Counting(C, ((3,),))).double()
+    made(Padded(clips(), LENGTHS))
+    made(Padded(clips(), torch.full((B,), F)))
+    assert counted == [int(LENGTHS.sum()), B * F]
+
+
+def test_states_follow_the_frames() -> None:
+    """h_t = RNN(h_{t-1}, CNN(x_t)): what the same RNN makes of the frames' vectors."""
+    made = randomised(FrameEncoder(frames(), RecurrentEncoder(4, 5, "gru", bidirectional=False)))
+    vectors = FrameEncoder(made.frames)(Padded(clips(), LENGTHS)).values
+    expected, encoded = made.rnn(Padded(vectors, LENGTHS)), made(Padded(clips(), LENGTHS))
+    same(encoded.values, expected.values)
+    same(encoded.summary, encoded.values[torch.arange(B), LENGTHS - 1])
+    assert made.size == 5
+
+
+@pytest.mark.parametrize("slowing", [0, 1, 2])
+def test_local_features_stand_beside_the_frames_of_their_time(slowing: int) -> None:
+    local = LocalEncoder(C, (3, 5), slowing)
+    made = randomised(FrameEncoder(frames(), None, local))
+    assert made.size == 9
+    encoded, near = made(Padded(clips(), LENGTHS)), local(Padded(clips(), LENGTHS))
+    same(encoded.values[:, :, :4], FrameEncoder(made.frames)(Padded(clips(), LENGTHS)).values)
+    for row, length in enumerate(LENGTHS.tolist()):
+        for t in range(length):
+            same(encoded.values[row, t, 4:], near.values[row, t // 2**slowing])
+
+
+def test_vectors_computed_before_are_maps_of_one_cell() -> None:
+    vectors = torch.randn(B, F, C, dtype=torch.float64)
+    encoded = FrameEncoder(MapEncoder(C))(Padded(vectors[..., None, None], LENGTHS))
+    assert encoded.values.equal(vectors * REAL[:, :, None])
+
+
+@pytest.mark.parametrize("slowing", [0, 1])
+def test_a_local_layer_is_its_equation(slowing: int) -> None:
+    made = randomised(LocalEncoder(C, (3,), slowing))
+    kernel, g, b = arrays(made)
+    encoded = made(Padded(clips(), LENGTHS)).values.detach()
+    step = 2**slowing
+    for row, length in enumerate(LENGTHS.tolist()):
+        around = np.pad(clips()[row, :length].numpy(), ((1, 1), (0, 0), (1, 1), (1, 1)))  # (F, C, H, W)
+        for t in range(-(-length // step)):
+            cells = []
+            for i, j in np.ndindex(3, 3):  # every other row and column
+                window = around[step * t : step * t + 3, :, 2 * i : 2 * i + 3, 2 * j : 2 * j + 3]
+                z = (kernel * window.transpose(1, 0, 2, 3)).sum((1, 2, 3, 4))
+                cells.append(np.maximum(0, g * (z - z.mean()) / np.sqrt(z.var() + 1e-5) + b))
+            np.testing.assert_allclose(encoded[row, t], np.mean(cells, 0), atol=1e-9)
+
+
+def test_gradients_of_local_features() -> None:
+    made = randomised(LocalEncoder(1, (2,), 1))
+    lengths = torch.tensor([3, 2])
+
+    def values(data: Tensor) -> Tensor:
+        encoded: Encoded = made(Padded(data, lengths))
+        return encoded.values
+
+    assert gradcheck(values, torch.randn(2, 3, 1, 3, 2, dtype=torch.float64, requires_grad=True))
