@@ -18,6 +18,7 @@ from regard.attention import (
     DotScore,
     Encoded,
     FixedContext,
+    GatedAttention,
     LocalWindow,
     Mechanism,
     MultiHead,
@@ -53,7 +54,7 @@ ORDERED: dict[str, Callable[[], Mechanism]] = {  # the order of the places matte
     "fertility": looking_back("fertility"),
     "window": lambda: Attention(AdditiveScore(Q, V, A), V, window=LocalWindow(Q, A, 2)),
 }
-ATTENTIONS = {**SOFT, **ORDERED, "heads": two_heads}
+ATTENTIONS = {**SOFT, **ORDERED, "heads": two_heads, "gated": lambda: GatedAttention(two_heads(), Q)}
 WITHOUT: dict[str, Callable[[], Mechanism]] = {"none": NoContext, "fixed": lambda: FixedContext(V)}
 
 every = pytest.mark.parametrize("name", ATTENTIONS)

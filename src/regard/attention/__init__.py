@@ -2,12 +2,13 @@
 
 In reading order: energies to weights (softmax), queries against keys (score), what is read and written
 (memory), what joins the keys (bias), where it may look (window), the attentions (soft, multihead, hierarchical,
-monotonic), copying what they look at (pointer), sequences as one vector (pool), and two sequences that read each other
-(both, coattention, over).
+monotonic), what stands around one (gate), copying what they look at (pointer), sequences as one vector (pool), and two
+sequences that read each other (both, coattention, over).
 """
 
 from regard.attention.bias import TERMS, CoverageTerm, FertilityTerm, LocationTerm, MarkovTerm, PositionTerm
 from regard.attention.both import BothWays, both_ways
+from regard.attention.gate import GatedAttention
 from regard.attention.hierarchical import HierarchicalAttention
 from regard.attention.memory import Attended, Encoded, Mechanism, Memory, Trace
 from regard.attention.monotonic import MonotonicTransition, Reweighed, reweigh
@@ -54,6 +55,7 @@ __all__ = [
     "Encoded",
     "FertilityTerm",
     "FixedContext",
+    "GatedAttention",
     "HierarchicalAttention",
     "LastPool",
     "LocalWindow",

@@ -6,11 +6,9 @@ from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
 import torch
 from torch import Tensor, nn
 
-from regard.attention.hierarchical import HierarchicalAttention
 from regard.attention.memory import Encoded, Mechanism, Memory, Trace
-from regard.attention.multihead import MultiHead
 from regard.attention.score import AdditiveScore
-from regard.attention.soft import Attention
+from regard.attention.soft import Attention, FixedContext
 from regard.cells import CellState, LSTMCell, make_cells
 from regard.decoders.output import AttentionalOutput, Output
 from regard.decoders.start import Layers, Start
@@ -232,7 +230,8 @@ class RecurrentDecoder(nn.Module):
             return None
         if wanted(words) and self._reads_then_moves(memory):
             return self._read_then_move(words, state, memory)
-        waits = self.attention.looks_back or (self.context_drive is not None and self.attention.attends)
+        fixed = isinstance(self.attention, FixedContext)  # the only context that no state changes
+        waits = self.attention.looks_back or (self.context_drive is not None and not fixed)
         waits |= self.context_drive is not None and uses_own_loop(words)  # which takes no context
         return None if waits or not self._bare() else self._move_then_read(words, state, memory, looked)
 
@@ -260,7 +259,7 @@ class RecurrentDecoder(nn.Module):
 
     def _steps_at_once(self, states: Tensor, memory: Any) -> int:
         """How many queries may be compared at once, if a comparison may be as wide as the state."""
-        one = memory[0] if isinstance(self.attention, MultiHead | HierarchicalAttention) else memory
+        one = memory[0] if isinstance(memory, tuple) and not isinstance(memory, Memory) else memory
         places = one.mask.size(1) if isinstance(one, Memory) else 1
         return max(1, COMPARED // (len(states) * places * states.size(-1)))
 
