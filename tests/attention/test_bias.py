@@ -18,6 +18,7 @@ from regard.attention import (
     FertilityTerm,
     LocationTerm,
     MarkovTerm,
+    PlaneTerm,
     PositionTerm,
     Trace,
 )
@@ -25,6 +26,8 @@ from regard.errors import UsageError
 
 B, S, Q, V, A = 2, 7, 5, 11, 13
 MASK = torch.arange(S) < torch.tensor([7, 4])[:, None]
+GRID = torch.zeros(B, S, 2, dtype=torch.long)  # a plane of one row and seven columns, and one of two by two
+GRID[0, :, 1], GRID[1, :4] = torch.arange(7), torch.cartesian_prod(torch.arange(2), torch.arange(2))
 
 PREVIOUS = ("location", "markov")  # these look at the last step, position at none, the others at all of them
 
@@ -36,7 +39,7 @@ looking = pytest.mark.parametrize("name", [name for name in TERMS if name != "po
 def a_trace() -> Trace:
     """Three steps of random weights on the real places."""
     torch.manual_seed(1)
-    trace = Trace.begin(MASK, torch.float64)
+    trace = Trace.begin(MASK, torch.float64, GRID)
     for _ in range(3):
         weights = torch.rand(B, S).double() * MASK
         trace = trace.after(weights / weights.sum(-1, keepdim=True))
@@ -87,12 +90,47 @@ def test_position_equals_a_loop_over_its_equation() -> None:
             assert result[b, j - 1] == pytest.approx(W @ psi, abs=1e-12)
 
 
+@pytest.mark.parametrize("width", [1, 3, 5, 11])
+def test_the_plane_equals_a_loop_over_its_equation(width: int) -> None:
+    """Planes of 3 × 5 and 2 × 4 places; a neighbour above counts though it stands five places before."""
+    torch.manual_seed(0)
+    term, sizes = PlaneTerm(A, width).double(), ((3, 5), (2, 4))
+    Q, U = (weight.detach().numpy() for weight in term.parameters())  # (F, 1, width, width), (A, F)
+    total, grid = torch.zeros(2, 15).double(), torch.zeros(2, 15, 2, dtype=torch.long)
+    mask = torch.arange(15) < torch.tensor([15, 8])[:, None]
+    for b, (rows, columns) in enumerate(sizes):
+        total[b, : rows * columns] = torch.rand(rows * columns).double()
+        grid[b, : rows * columns] = torch.cartesian_prod(torch.arange(rows), torch.arange(columns))
+    result = term(Trace(total, total, torch.ones(2), grid), mask).detach().numpy()
+    for b, (rows, columns) in enumerate(sizes):
+        for j in range(rows * columns):
+            f = np.zeros(len(Q))
+            for down, right in np.ndindex(width, width):
+                row, column = j // columns + down - width // 2, j % columns + right - width // 2
+                if 0 <= row < rows and 0 <= column < columns:
+                    f += Q[:, 0, down, right] * float(total[b, row * columns + column])
+            np.testing.assert_allclose(result[b, j], U @ f, atol=1e-12)
+
+
+def test_a_plane_of_one_row_is_coverage() -> None:
+    plane, coverage, trace = PlaneTerm(A, 3).double(), CoverageTerm(A, 3).double(), a_trace()
+    plane.filters.weight.data[:, :, 1] = coverage.surroundings.filters.weight.detach()
+    plane.project.weight.data[:] = coverage.surroundings.project.weight.detach()
+    torch.testing.assert_close(plane(trace, MASK)[0], coverage(trace, MASK)[0], atol=1e-12, rtol=0)
+    assert not torch.allclose(plane(trace, MASK)[1], coverage(trace, MASK)[1])
+
+
+def test_a_plane_needs_a_grid() -> None:
+    with pytest.raises(UsageError, match="term coverage"):
+        PlaneTerm(A, 3)(a_trace()._replace(grid=None), MASK)
+
+
 @every
 def test_padding_never_leaks(name: str) -> None:
     term, trace = TERMS[name](A, 5).double(), a_trace()
-    dirty = Trace(trace.previous + 9.0 * ~MASK, trace.total + 9.0 * ~MASK, trace.step)
+    dirty = Trace(trace.previous + 9.0 * ~MASK, trace.total + 9.0 * ~MASK, trace.step, GRID + 9 * ~MASK[:, :, None])
     assert torch.equal(term(dirty, MASK), term(trace, MASK))
-    short = Trace(trace.previous[1:, :4], trace.total[1:, :4], trace.step[1:])  # the second source, unpadded
+    short = Trace(trace.previous[1:, :4], trace.total[1:, :4], trace.step[1:], GRID[1:, :4])  # the second, unpadded
     torch.testing.assert_close(term(short, MASK[1:, :4])[0], term(trace, MASK)[1, :4], atol=1e-12, rtol=0)
 
 
@@ -103,7 +141,7 @@ def test_gradient(name: str) -> None:
     weights = tuple(term.parameters())
 
     def called(p: Tensor, c: Tensor, *_: Tensor) -> Tensor:
-        found: Tensor = term(Trace(p, c, trace.step), MASK)
+        found: Tensor = term(Trace(p, c, trace.step, GRID), MASK)
         return found + 0 * (p + c)[:, :, None]  # position looks at neither
 
     assert gradcheck(called, (previous, total, *weights), fast_mode=True)
@@ -127,7 +165,7 @@ def test_past_weights_change_the_next_weights(name: str) -> None:
     attention = Attention(AdditiveScore(Q, V, A), V, terms=[TERMS[name](A, 3)])
     encoded = Encoded(torch.randn(B, S, V), MASK, torch.randn(B, V))
     memory, query = attention.remember(encoded), torch.randn(B, 1, Q)
-    trace = Trace.begin(MASK, torch.float32)
+    trace = Trace.begin(MASK, torch.float32, GRID)
     first = attention(query, memory, trace).weights[:, 0]
     second = attention(query, memory, trace.after(first)).weights[:, 0]
     assert ((first - second).abs().amax(-1) > 1e-4).all()

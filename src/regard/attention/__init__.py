@@ -6,7 +6,15 @@ monotonic), what stands around one (gate), copying what they look at (pointer), 
 sequences that read each other (both, coattention, over).
 """
 
-from regard.attention.bias import TERMS, CoverageTerm, FertilityTerm, LocationTerm, MarkovTerm, PositionTerm
+from regard.attention.bias import (
+    TERMS,
+    CoverageTerm,
+    FertilityTerm,
+    LocationTerm,
+    MarkovTerm,
+    PlaneTerm,
+    PositionTerm,
+)
 from regard.attention.both import BothWays, both_ways
 from regard.attention.gate import GatedAttention
 from regard.attention.hierarchical import HierarchicalAttention
@@ -69,6 +77,7 @@ __all__ = [
     "MonotonicTransition",
     "MultiHead",
     "NoContext",
+    "PlaneTerm",
     "Pool",
     "Pooled",
     "PositionTerm",

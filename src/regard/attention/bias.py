@@ -42,6 +42,36 @@ class CoverageTerm(nn.Module):
         return term
 
 
+class PlaneTerm(nn.Module):
+    """f_t = Q * Σ_{t'<t} α_t' in the plane            Zhang et al. 2017 (WAP); Anjum & Khan 2021 (CALText)
+
+    Coverage of a picture, whose neighbours lie in all directions: Q is width × width, in both papers 11 × 11. The
+    weights come as a row; the trace's grid says where each lies.
+    """
+
+    def __init__(self, key_size: int, width: int):
+        super().__init__()
+        _check_width(width)
+        self.filters = nn.Conv2d(1, FILTERS, width, padding=width // 2, bias=False)
+        self.project = nn.Linear(FILTERS, key_size, bias=False)
+
+    def forward(self, trace: Trace, mask: Tensor) -> Tensor:
+        if trace.grid is None:
+            raise UsageError(
+                "the term plane needs places that lie in a plane, but this source is a row without one: "
+                "read pictures, or use the term coverage"
+            )
+        grid = trace.grid * mask[:, :, None]  # (B, S, 2)
+        height, width = (int(last) + 1 for last in grid.amax((0, 1)))
+        places = grid[:, :, 0] * width + grid[:, :, 1]  # (B, S)  padding adds its weight, 0, to the first
+        plane = trace.total.new_zeros(len(mask), height * width)
+        plane = plane.scatter_add(1, places, trace.total * mask)  # (B, H'·W')
+        seen = self.filters(plane.view(-1, 1, height, width)).flatten(2)  # (B, F, H'·W')
+        found = seen.gather(2, places[:, None].expand(-1, FILTERS, -1))  # (B, F, S)
+        term: Tensor = self.project(found.transpose(1, 2))  # (B, S, A)
+        return term
+
+
 class PositionTerm(nn.Module):
     """W^p ψ(t, j, S),  ψ = [log(1 + t), log(1 + j), log(1 + S)]       Cohn et al. 2016: words keep their order
 
@@ -123,6 +153,7 @@ def _check_width(width: int) -> None:
 TERMS: dict[str, Callable[[int, int], nn.Module]] = {
     "location": LocationTerm,
     "coverage": CoverageTerm,
+    "plane": PlaneTerm,
     "position": PositionTerm,
     "markov": MarkovTerm,
     "fertility": FertilityTerm,
