@@ -9,7 +9,7 @@ from torch.autograd import gradcheck
 from torch.nn import functional
 
 from regard.data.vocabulary import PAD
-from regard.losses import Loss, Wanted, cross_entropy, readout_cross_entropy, supervised_attention
+from regard.losses import Loss, Wanted, cross_entropy, readout_cross_entropy, sequence_log_probs, supervised_attention
 
 B, T, N = 3, 5, 7
 TARGETS = torch.tensor([[4, 2, 6, 3, 1], [5, 3, PAD, PAD, PAD], [1, 1, 4, 3, PAD]])
@@ -36,6 +36,15 @@ def test_by_hand() -> None:
     found = cross_entropy(one, torch.tensor([[1]]), 0.5)
     assert found.nll.item() == pytest.approx(math.log(4))
     assert found.total.item() == pytest.approx(0.5 * math.log(4) + 0.25 * (math.log(4) + math.log(4 / 3)))
+
+
+def test_each_sequence_by_itself() -> None:
+    found = sequence_log_probs(logits(), TARGETS)
+    log_probs = logits().log_softmax(-1)
+    for row, length in enumerate((5, 2, 4)):
+        expected = sum(float(log_probs[row, t, TARGETS[row, t]]) for t in range(length))
+        assert found[row].item() == pytest.approx(expected)
+    assert -found.sum().item() == pytest.approx(cross_entropy(logits(), TARGETS).nll.item())
 
 
 @every_smoothing

@@ -35,6 +35,13 @@ def cross_entropy(logits: Tensor, targets: Tensor, smoothing: float = 0.0) -> Lo
     return Loss(total, nll.detach(), real.sum())
 
 
+def sequence_log_probs(logits: Tensor, targets: Tensor) -> Tensor:
+    """log p(y | x) = Σ_t log p(y_t) over real symbols, of each sequence: (B, T, N), (B, T) -> (B,)"""
+    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
+    wanted = logits.gather(-1, targets[:, :, None])[:, :, 0]  # (B, T)
+    return ((wanted - logits.logsumexp(-1)) * (targets != PAD)).sum(1)
+
+
 def class_cross_entropy(logits: Tensor, labels: Tensor, smoothing: float = 0.0) -> Loss:
     """The same for one choice (B, N) an example; a label of −1 is none of the classes, and does not count."""
     logits = logits.to(torch.promote_types(logits.dtype, torch.float32))  # (B, N)

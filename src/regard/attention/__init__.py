@@ -2,8 +2,8 @@
 
 In reading order: energies to weights (softmax), queries against keys (score), what is read and written
 (memory), what joins the keys (bias), where it may look (window), the attentions (soft, multihead, hierarchical,
-monotonic), what stands around one (gate), copying what they look at (pointer), sequences as one vector (pool), and two
-sequences that read each other (both, coattention, over).
+monotonic), what stands around one (gate, hard), copying what they look at (pointer), sequences as one vector (pool),
+and two sequences that read each other (both, coattention, over).
 """
 
 from regard.attention.bias import (
@@ -17,6 +17,7 @@ from regard.attention.bias import (
 )
 from regard.attention.both import BothWays, both_ways
 from regard.attention.gate import GatedAttention
+from regard.attention.hard import HardAttention
 from regard.attention.hierarchical import HierarchicalAttention
 from regard.attention.memory import Attended, Encoded, Mechanism, Memory, Trace
 from regard.attention.monotonic import MonotonicTransition, Reweighed, reweigh
@@ -64,6 +65,7 @@ __all__ = [
     "FertilityTerm",
     "FixedContext",
     "GatedAttention",
+    "HardAttention",
     "HierarchicalAttention",
     "LastPool",
     "LocalWindow",
