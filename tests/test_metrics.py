@@ -13,7 +13,9 @@ from regard.metrics import (
     answer_words,
     bleu,
     chrf,
+    crr,
     exact_match,
+    expression_rate,
     macro_f1,
     rouge,
     symbol_error,
@@ -21,6 +23,7 @@ from regard.metrics import (
     wer,
     word_error_rate,
     word_f1,
+    wrr,
 )
 
 OUTPUTS = ["The cat sat on the mat.", "A dog runs fast!", "It's raining again, they say."]
@@ -69,6 +72,21 @@ def test_word_and_character_error_agree_with_jiwer(pairs: list[tuple[str, str]])
     assert symbol_error(outputs, options) == pytest.approx(100 * jiwer.cer(references, outputs))
 
 
+def test_recognition_rates_are_what_errors_leave() -> None:
+    assert crr(["kitten", "ab"], [["sitting"], ["ab"]]) == pytest.approx(100 - 300 / 9)
+    assert crr(["abc"], [["x"]]) == -200
+    assert wrr(["the cat sat"], [["the cat is sad"]]) == 50
+
+
+def test_expressions_may_be_forgiven_a_few_symbols() -> None:
+    """None, one and two edits, the last by the nearer of two references."""
+    outputs = [["x", "^", "2"], ["\\frac", "1", "2"], ["a", "+"]]
+    references = [[["x", "^", "2"]], [["\\frac", "1", "3"]], [["a"] * 9, ["a", "+", "b", "c"]]]
+    assert [expression_rate(outputs, references, errors) for errors in range(3)] == pytest.approx(
+        [100 / 3, 200 / 3, 100]
+    )
+
+
 def test_bleu_is_sacrebleu_on_finished_text() -> None:
     metric = sacrebleu.BLEU()
     expected = metric.corpus_score(OUTPUTS, [FIRST]).score
@@ -114,7 +132,9 @@ def test_case_counts_unless_told(measure: Any, best: float) -> None:
     assert measure(shouted, same).signature != measure(shouted, same, lowercase=True).signature
 
 
-@pytest.mark.parametrize("measure", [accuracy, wer, symbol_error, word_error_rate, bleu, chrf, ter])
+@pytest.mark.parametrize(
+    "measure", [accuracy, wer, symbol_error, word_error_rate, crr, wrr, expression_rate, bleu, chrf, ter]
+)
 def test_what_cannot_be_measured(measure: Any) -> None:
     with pytest.raises(DataError, match="nothing to measure"):
         measure([], [])

@@ -1,9 +1,9 @@
 """regard: encoder–decoder models with attention that show where they look.
 
 Reading order, the way data walks: errors, files, recipe, settings, unused, fitting, draft, data, fast, attention,
-cells, dropout, losses, encoders, decoders, model, agreement, search, metrics, pictures, prediction, tasks, answering,
-likelihood, device, folder, run, card, training, export, loading, analysis, service, demo, bench, console, cli.
-Each leans only on those before it.
+cells, dropout, losses, encoders, decoders, model, agreement, search, metrics, metrics_captions, pictures, prediction,
+tasks, answering, likelihood, device, folder, run, card, training, export, loading, analysis, service, demo, bench,
+console, cli. Each leans only on those before it.
 """
 
 from typing import TYPE_CHECKING, Any

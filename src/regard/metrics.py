@@ -6,6 +6,8 @@
 | per, cer        | symbol_error                        | phonemes or graphemes                         |
 | macro_f1        | macro_f1                            | whole outputs, class by class                 |
 | –               | word_error_rate                     | words of running text                         |
+| crr, wrr        | crr, wrr                            | the same: 100 − CER, 100 − WER                |
+| exprate, …      | expression_rate                     | whole outputs, but for a few symbols          |
 | bleu, chrf, ter | bleu, chrf, ter                     | finished text, never subwords or split words  |
 | rouge1/2/L      | rouge                               | words of finished text, case and marks apart  |
 | distinct1, …    | distinct                            | outputs with each other                       |
@@ -47,7 +49,7 @@ class Measured(NamedTuple):
 
 def accuracy(outputs: Sequence[object], references: Sequence[Sequence[object]]) -> float:
     """Share of outputs that equal one of their references."""
-    _check(outputs, references)
+    check(outputs, references)
     right = sum(output in options for output, options in zip(outputs, references, strict=True))
     return 100 * right / len(outputs)
 
@@ -59,7 +61,7 @@ def wer(outputs: Sequence[object], references: Sequence[Sequence[object]]) -> fl
 
 def macro_f1(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> float:
     """F1 = 2 right / (given + wanted) of each class that is given or wanted, and the mean over these classes."""
-    _check(outputs, references)
+    check(outputs, references)
     wanted = wanted_classes(outputs, references)
     given, due = Counter(outputs), Counter(wanted)
     right = Counter(output for output, one in zip(outputs, wanted, strict=True) if output == one)
@@ -79,7 +81,7 @@ class Edits(NamedTuple):
 
 def symbol_error(outputs: Sequence[Sequence[Hashable]], references: Sequence[Sequence[Sequence[Hashable]]]) -> float:
     """Σ edits / Σ length of the reference, each reference being the one with the least edits / length."""
-    _check(outputs, references)
+    check(outputs, references)
     counted = [nearest(output, options) for output, options in zip(outputs, references, strict=True)]
     return 100 * sum(one.edits for one in counted) / max(sum(one.length for one in counted), 1)
 
@@ -97,6 +99,26 @@ def word_error_rate(outputs: Sequence[str], references: Sequence[Sequence[str]])
     )
 
 
+def crr(outputs: Sequence[Sequence[Hashable]], references: Sequence[Sequence[Sequence[Hashable]]]) -> float:
+    """Character recognition rate, 100 − CER; less than 0 where there are more errors than symbols."""
+    return 100 - symbol_error(outputs, references)
+
+
+def wrr(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> float:
+    """Word recognition rate of running text, 100 − WER."""
+    return 100 - word_error_rate(outputs, references)
+
+
+def expression_rate(
+    outputs: Sequence[Sequence[Hashable]], references: Sequence[Sequence[Sequence[Hashable]]], errors: int = 0
+) -> float:
+    """Share of outputs that are a reference but for at most so many edits: ExpRate, and its ≤ 1 and ≤ 2 kin"""
+    check(outputs, references)
+    pairs = zip(outputs, references, strict=True)
+    right = sum(min(Levenshtein.distance(output, one) for one in options) <= errors for output, options in pairs)
+    return 100 * right / len(outputs)
+
+
 def exact_match(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> float:
     """Share of answers with the same words as one of their references            Rajpurkar et al. 2016"""
     return accuracy(
@@ -106,7 +128,7 @@ def exact_match(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> 
 
 def word_f1(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> float:
     """2 · shared / (words of the output + words of the reference), with the best reference; the mean over outputs"""
-    _check(outputs, references)
+    check(outputs, references)
     pairs = zip(outputs, references, strict=True)
     return 100 * sum(max(_answer_f1(output, one) for one in options) for output, options in pairs) / len(outputs)
 
@@ -126,17 +148,17 @@ def answer_words(text: str) -> list[str]:
 
 def bleu(outputs: Sequence[str], references: Sequence[Sequence[str]], lowercase: bool = False) -> Scored:
     """Papineni et al. 2002, as sacreBLEU computes it (Post 2018)."""
-    return _score(BLEU(lowercase=lowercase), outputs, references)
+    return corpus_score(BLEU(lowercase=lowercase), outputs, references)
 
 
 def chrf(outputs: Sequence[str], references: Sequence[Sequence[str]], lowercase: bool = False) -> Scored:
     """Popović 2015: F2 of character n-grams."""
-    return _score(CHRF(lowercase=lowercase), outputs, references)
+    return corpus_score(CHRF(lowercase=lowercase), outputs, references)
 
 
 def ter(outputs: Sequence[str], references: Sequence[Sequence[str]], lowercase: bool = False) -> Scored:
     """Snover et al. 2006: edits and shifts per reference word; lower is better."""
-    return _score(TER(case_sensitive=not lowercase), outputs, references)
+    return corpus_score(TER(case_sensitive=not lowercase), outputs, references)
 
 
 class Rouge(NamedTuple):
@@ -150,7 +172,7 @@ class Rouge(NamedTuple):
 def rouge(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Rouge:
     """Lin 2004, F1 for each output (of several references, the best) and their mean over the outputs; words are runs of
     letters and digits, lower-cased, and are not stemmed."""
-    _check(outputs, references)
+    check(outputs, references)
     texts = [[_rouge_words(one) for one in several] for several in references]
     words = [_rouge_words(output) for output in outputs]
     found = [
@@ -187,8 +209,8 @@ def distinct(outputs: Sequence[Sequence[Hashable]], count: int) -> float:
     return 100 * len(set(grams)) / max(len(grams), 1)
 
 
-def _score(metric: Metric, outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Scored:
-    _check(outputs, references)
+def corpus_score(metric: Metric, outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Scored:
+    check(outputs, references)
     streams = list(
         zip_longest(*references)
     )  # sacreBLEU wants the first references, the second …; None where there is none
@@ -196,7 +218,7 @@ def _score(metric: Metric, outputs: Sequence[str], references: Sequence[Sequence
     return Scored(float(score.score), str(metric.get_signature()))
 
 
-def _check(outputs: Sequence[object], references: Sequence[Sequence[object]]) -> None:
+def check(outputs: Sequence[object], references: Sequence[Sequence[object]]) -> None:
     if not outputs:
         raise DataError("there is nothing to measure: no outputs")
     if len(outputs) != len(references):

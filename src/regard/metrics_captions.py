@@ -1,0 +1,114 @@
+"""How good captions are, as papers on them count: words, lower-cased and without punctuation, against many references.
+
+| name in reports | function       | compares                                                            |
+|-----------------|----------------|---------------------------------------------------------------------|
+| bleu1 … bleu4   | caption_bleu   | n-grams of the whole corpus, without smoothing; in percent          |
+| cider, ciderd   | cider, cider_d | n-grams by how much each says; 0 to 10, and papers print 100 × that |
+
+ROUGE-L is `metrics.rouge` (F1; the COCO server weighs recall more, β = 1.2). METEOR is not here: it needs WordNet,
+which no small library brings along.
+"""
+
+import math
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+from sacrebleu.metrics.bleu import BLEU
+
+from regard.metrics import Scored, check, corpus_score
+
+ORDERS = range(1, 5)  # n of the n-grams
+SIGMA = 6.0  # words by which lengths may differ in CIDEr-D
+
+Gram = tuple[str, ...]
+
+
+def caption_words(text: str) -> list[str]:
+    """Lower-cased words without the punctuation around them."""
+    bare = (_strip(word) for word in text.lower().split())
+    return [word for word in bare if word]
+
+
+def _strip(word: str) -> str:
+    kept = [place for place, sign in enumerate(word) if unicodedata.category(sign)[0] not in "PS"]
+    return word[kept[0] : kept[-1] + 1] if kept else ""
+
+
+def caption_bleu(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> tuple[Scored, ...]:
+    """BLEU-1, -2, -3 and -4            Papineni et al. 2002, as sacreBLEU computes it"""
+    texts = [" ".join(caption_words(one)) for one in outputs]
+    options = [[" ".join(caption_words(one)) for one in several] for several in references]
+    plain = partial(BLEU, lowercase=True, tokenize="none", smooth_method="none", force=True)
+    return tuple(corpus_score(plain(max_ngram_order=order), texts, options) for order in ORDERS)
+
+
+def cider(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> float:
+    """10 · mean of cos(g(c), g(r)) over n = 1 … 4, the references r and the captions c            Vedantam et al. 2015
+
+    g_k = h_k log(|I| / |I_k|): how often the n-gram k stands in the caption, and how few of the sources I have it in a
+    reference. Words are not stemmed. A single source has nothing to compare with: log 1 = 0, and so is the score.
+    """
+    return _consensus(outputs, references, _cosine)
+
+
+def cider_d(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> float:
+    """The same with Σ_k min(g_k(c), g_k(r)) g_k(r) in place of the product, and times exp(−(|c| − |r|)² / 2σ²) for the
+    lengths: to repeat a good word does not pay. As the COCO server counts, h_k is a number and not a share."""
+    return _consensus(outputs, references, _clipped)
+
+
+class Weighed(NamedTuple):
+    """A caption in which every n-gram has the weight g_k."""
+
+    vectors: tuple[dict[Gram, float], ...]  # one for each n
+    length: int  # in words
+
+
+def _consensus(
+    outputs: Sequence[str], references: Sequence[Sequence[str]], similar: Callable[[Weighed, Weighed], float]
+) -> float:
+    check(outputs, references)
+    wanted = [[caption_words(one) for one in several] for several in references]
+    held = Counter(
+        chain.from_iterable({gram for one in several for gram in _grams(one)} for several in wanted)
+    )  # |I_k|
+
+    def weigh(words: list[str]) -> Weighed:
+        rarity = {gram: math.log(len(outputs) / max(held[gram], 1)) for gram in _grams(words)}
+        counts = (Counter(gram for gram in _grams(words) if len(gram) == order) for order in ORDERS)
+        return Weighed(tuple({gram: h * rarity[gram] for gram, h in one.items()} for one in counts), len(words))
+
+    scores = []
+    for output, several in zip(outputs, wanted, strict=True):
+        written = weigh(caption_words(output))
+        scores.append(np.mean([similar(written, weigh(one)) for one in several]))
+    return 10 * float(np.mean(scores))
+
+
+def _grams(words: list[str]) -> list[Gram]:
+    """All n-grams of all n."""
+    return [tuple(words[place : place + order]) for order in ORDERS for place in range(len(words) - order + 1)]
+
+
+def _cosine(output: Weighed, reference: Weighed) -> float:
+    return _mean_of_orders(output, reference, lambda c, r: c * r)
+
+
+def _clipped(output: Weighed, reference: Weighed) -> float:
+    unequal = math.exp(-((output.length - reference.length) ** 2) / (2 * SIGMA**2))
+    return unequal * _mean_of_orders(output, reference, lambda c, r: min(c, r) * r)
+
+
+def _mean_of_orders(output: Weighed, reference: Weighed, product: Callable[[float, float], float]) -> float:
+    """Σ_k product(g_k(c), g_k(r)) / |g(c)| |g(r)|, the mean over n; 0 where no n-gram of a caption says anything"""
+    shares = []
+    for c, r in zip(output.vectors, reference.vectors, strict=True):
+        size = math.hypot(*c.values()) * math.hypot(*r.values())
+        common = sum(product(weight, r[gram]) for gram, weight in c.items() if gram in r)
+        shares.append(common / size if size > 0 else 0.0)
+    return float(np.mean(shares))
