@@ -121,6 +121,16 @@ def test_an_answer_found_in_the_source_is_marked_there() -> None:
     assert dataclasses.replace(found, span=Span(22, 23)).panel().marked == {(0, 5)}  # the second full stop
 
 
+def test_an_answer_that_was_written_is_a_map_also_over_turns(capsys: pytest.CaptureFixture[str]) -> None:
+    talk = dataclasses.replace(
+        ONE, source_tokens=list("abcd"), attention=np.full((3, 4), 0.25), lines=[2, 2], line_weights=[0.5, 0.5]
+    )
+    talk.show()
+    assert "rows: output, columns: source" in capsys.readouterr().out
+    talk.show(kind="text")
+    assert capsys.readouterr().out.count("[[[a]]] [[[b]]]\n[[[c]]] [[[d]]]\n") == 3  # a copy a symbol, a line a turn
+
+
 def test_a_chosen_answer_shows_itself_in_the_right_kinds(capsys: pytest.CaptureFixture[str]) -> None:
     CHOSEN.show()
     out = capsys.readouterr().out

@@ -134,6 +134,7 @@ class Prediction:
             tuple(self.lines) or ((len(self.source_tokens),) if is_text else ()),
             tuple(self.line_weights) if len(rows) == 1 else (),  # of several rows they are a mean, which none has
             ("", "source") if self.attention_rows else AXES,
+            "map" if self.lines and not chosen else "",  # as a text, there would be a copy for each symbol written
         )
 
     def panels(self, title: str | None = None) -> "list[Panel]":

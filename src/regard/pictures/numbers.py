@@ -30,6 +30,7 @@ def to_dict(panel: Panel) -> dict[str, Any]:
         "marked": sorted([t, j] for t, j in panel.marked),
         **({"lines": list(panel.lines), "sides": [_shortest(side) for side in panel.sides]} if panel.lines else {}),
         **({"axes": list(panel.axes)} if panel.axes != AXES else {}),
+        **({"kind": panel.kind} if panel.kind else {}),
     }
 
 
@@ -43,4 +44,4 @@ def _panel(content: dict[str, Any]) -> Panel:
     lines, sides = tuple(map(int, content.get("lines", ()))), tuple(map(float, content.get("sides", ())))
     output, source = map(str, content.get("axes", AXES))
     labels = content["rows"], content["columns"], content["title"]
-    return Panel(content["weights"], *labels, marked, lines, sides, (output, source))
+    return Panel(content["weights"], *labels, marked, lines, sides, (output, source), str(content.get("kind", "")))

@@ -5,7 +5,7 @@
   const { panels } = JSON.parse(document.getElementById("regard-panels").textContent);
   const largest = (some) => some.flatMap((panel) => panel.weights).reduce((most, row) => Math.max(most, ...row), 0); // by rows: a call takes only so many arguments
   const top = largest(panels);
-  const auto = (panel) => (panel.lines && panel.lines.length ? "text" : "map");
+  const auto = window.regardViewer.suits;
   const usual = { auto: 0, map: 0, text: 0, lines: Math.round(top * 10) / 100 };
   let kind = document.body.dataset.kind;
   if (kind === "auto" && new Set(panels.map(auto)).size === 1) kind = auto(panels[0]);

@@ -19,3 +19,4 @@ class Panel(NamedTuple):
     lines: tuple[int, ...] = ()  # columns in each line of a text: of its sentences or turns; empty: one line
     sides: tuple[float, ...] = ()  # weights of the lines
     axes: tuple[str, str] = AXES  # what rows and columns are; empty: it need not be said
+    kind: str = ""  # what suits it; empty: a text where it has lines, else a map

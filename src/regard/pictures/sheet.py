@@ -50,8 +50,8 @@ def known(kind: str) -> str:
 
 
 def kind_of(panel: Panel, kind: str) -> str:
-    """Left to the panel, a source that has lines is drawn as a text, any other as a map."""
-    return kind if kind != AUTO else "text" if panel.lines else "map"
+    """Left to the panel, it is drawn as it says; if it says nothing, a source that has lines is a text, else a map."""
+    return kind if kind != AUTO else panel.kind or ("text" if panel.lines else "map")
 
 
 def _rows(drawings: Sequence[Drawing], across: int) -> Iterator[list[Drawing]]:

@@ -4,9 +4,10 @@
 //   panel   {title, rows, columns, weights, marked: [[t, j], …]}   rows are output symbols, columns source symbols
 //           {lines: [3, 5, …], sides: [0.4, 0.6, …]}               perhaps: columns in each line, and the lines' weights
 //           {axes: ["output", "source"]}                           perhaps: what rows and columns are, if not these
+//           {kind: "map"}                                          perhaps: what "auto" draws
 //   options {kind: "auto" | "map" | "lines" | "text", threshold: 0 … 1, top}
 //           weights below the threshold are not drawn; `top` has the full colour: the panel's largest by default;
-//           "auto" draws a text where the panel has lines, else a map
+//           "auto" draws what regardViewer.suits(panel) says: unless told, a text where the panel has lines, else a map
 //
 // Pointing at or focusing a symbol shows its row or column; arrow keys walk along a side. A click or Enter on an output
 // symbol sends the bubbling event "regard:row" with detail {row}. No dependencies, no inline styles, no network.
@@ -52,10 +53,11 @@
     };
   };
 
+  window.regardViewer.suits = (panel) => panel.kind || (panel.lines && panel.lines.length ? "text" : "map");
+
   // What every kind of drawing gives: view.sides and view.heads (the labels), and light(place), which highlights.
   function draw(view) {
-    const auto = view.panel.lines && view.panel.lines.length ? "text" : "map";
-    view.kind = view.options.kind === "auto" ? auto : view.options.kind;
+    view.kind = view.options.kind === "auto" ? window.regardViewer.suits(view.panel) : view.options.kind;
     view.top = view.options.top ?? view.largest;
     view.least = view.options.threshold ?? (view.kind === "lines" ? view.top * LEAST : 0);
     view.sides = [];

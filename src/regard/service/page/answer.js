@@ -108,19 +108,22 @@ export function drawAttention(answer, view) {
   viewers = [];
   if (blind) return;
   const panel = panelOf(answer);
-  const suits = panel.lines.length ? "text" : "map";
+  const suits = window.regardViewer.suits(panel);
   find("kinds").querySelector(`[value=${view.kind === "auto" ? suits : view.kind}]`).checked = true;
   viewers = [window.regardViewer(find("viewer"), panel, options(view)), ...(answer.looks ?? []).map((look) => drawLook(look, view))];
 }
 
-/** As `Prediction.panel` makes it: what one row looked at for a chosen answer, or a long source, is a text of one line. */
+/** As `Prediction.panel` makes it: a written answer is a map; what one row looked at for a chosen one, or a long source,
+    is a text of one line. */
 function panelOf(answer) {
   const rows = rowsOf(answer);
   const columns = answer.source_tokens;
   const chosen = answer.probabilities || answer.span;
   const text = chosen && (rows.length === 1 || columns.length > LONG);
   const lines = answer.lines ?? (text ? [columns.length] : []);
-  return { title: "", rows, columns, weights: answer.attention, marked: answer.copied ?? [], lines, sides: answer.line_weights ?? [] };
+  const kind = chosen ? "" : "map";
+  const sides = answer.line_weights ?? [];
+  return { title: "", rows, columns, weights: answer.attention, marked: answer.copied ?? [], lines, sides, kind };
 }
 
 const rowsOf = (answer) => answer.attention_rows ?? answer.output_tokens;
