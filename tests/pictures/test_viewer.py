@@ -75,9 +75,9 @@ def test_a_panel_with_lines_is_a_text_beside_a_map(text: Page) -> None:
 
 def test_words_of_a_text_are_read_by_pointer_and_keyboard(text: Page) -> None:
     words(text)[1].hover()
-    assert reading(text) == "good → row␣1 0.600, row␣2 0.100"
+    assert reading(text) == "good → row 1 0.600, row 2 0.100"
     text.locator(".regard-row-name").nth(1).hover()
-    assert reading(text).startswith(f"row␣2 ← {HOSTILE} 0.700")
+    assert reading(text).startswith(f"row 2 ← {HOSTILE} 0.700")
     words(text)[0].focus()
     text.keyboard.press("ArrowRight")
     assert reading(text).startswith("good → ")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from regard.pictures.drawing import Box, Drawing, Shape, Words
-from regard.pictures.labels import cells, cut, leftwards, spaced
+from regard.pictures.labels import cells, cut, leftwards
 from regard.pictures.window import Window
 
 MOST_WORDS = 600  # columns drawn at most
@@ -118,7 +118,7 @@ def _bars(shown: Window, text: Text, left: float, top_y: float) -> Iterator[Shap
 
 def _letters(shown: Window, text: Text, t: int, left: float, top_y: float, named: bool) -> Iterator[Shape]:
     if named:
-        yield Words(PAD, top_y - 6, cut(spaced(shown.rows[t]), TITLE), 12, "faint", bold=True, kind="label")
+        yield Words(PAD, top_y - 6, cut(shown.rows[t], TITLE), 12, "faint", bold=True, kind="label")
     for side, y in zip(shown.sides, text.begins, strict=True) if shown.sides else ():
         yield Words(left - BAR - 14, top_y + y + 14, f"{side:.2f}", 11, "faint", "right")
     for word, label in zip(text.words, shown.columns, strict=True):

@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
-from regard.pictures.labels import cells, cut, printable, spaced
+from regard.pictures.labels import cells, cut, printable
 from regard.pictures.panel import Panel
 from regard.pictures.terminal import NARROWEST, RAMP, RESET, steady
 from regard.pictures.weights import shares
@@ -29,7 +29,7 @@ def highlighted(panel: Panel, *, width: int = 80, colour: bool = False) -> str:
             _word(label, share, (t, j) in shown.marked, width // 2, colour)
             for j, (label, share) in enumerate(zip(shown.columns, row, strict=True))
         ]
-        name = [f"{steady(cut(spaced(shown.rows[t]), width - 1))}:"] if len(strengths) > 1 else []
+        name = [f"{steady(cut(shown.rows[t], width - 1))}:"] if len(strengths) > 1 else []
         copies.append("\n".join([*name, *_lines(shown, words, width)]))
     return "\n\n".join([*copies, cut(_legend(top, colour), width) if not colour else _legend(top, colour)])
 

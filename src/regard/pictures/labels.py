@@ -1,5 +1,6 @@
 """What a label looks like before it is drawn: printable, measured, cut to size."""
 
+import re
 from collections.abc import Sequence
 from unicodedata import bidirectional, category, east_asian_width
 
@@ -7,23 +8,20 @@ from regard.data.text import JOINER
 
 BIDI_CONTROLS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 BLANK = "␣"
+BETWEEN = re.compile(f"(?<=[^{BLANK}]){BLANK}+(?=[^{BLANK}])")  # words of a name
 EMOJI_SELECTOR = "\ufe0f"
 LEFT_TO_RIGHT = "\u200e"  # takes no room; Arabic or Hebrew beside it does not swap places with its neighbours
 
 
 def printable(label: str) -> str:
-    """Nothing that could move the cursor or turn the line round; blanks and lone marks become visible."""
+    """Nothing that could move the cursor or turn the line round; lone marks become visible, and blanks at an end."""
     if not label:
         return "∅"
     text = "".join(map(_shown, label.strip(JOINER) or label))  # which side a mark touches is for machines
+    text = BETWEEN.sub(" ", text)
     if category(text[0]).startswith("M"):
         return f"◌{text}"
     return text if cells(text) else _escaped(text)
-
-
-def spaced(label: str) -> str:
-    """A printable label that is a name, not a symbol: its blanks are blanks."""
-    return label.replace(BLANK, " ").strip() or label
 
 
 def cells(text: str) -> int:

@@ -269,7 +269,7 @@
 
   function rowName(view, name, t) {
     const one = html("div", "label regard-row-name");
-    one.textContent = name.replaceAll("␣", " ");
+    one.textContent = name;
     one.dir = "auto";
     view.sides.push(named(view, one, "row", t));
     return one;
@@ -426,7 +426,8 @@
   function printable(label) {
     if (!label) return "∅";
     const code = (one) => `\\u${one.codePointAt(0).toString(16).padStart(4, "0")}`;
-    const text = (label.replace(/^￭+|￭+$/gu, "") || label).replace(/\p{Zs}/gu, "␣").replace(HIDDEN, code);
+    const visible = (label.replace(/^￭+|￭+$/gu, "") || label).replace(/\p{Zs}/gu, "␣").replace(HIDDEN, code);
+    const text = visible.replace(/(?<=[^␣])␣+(?=[^␣])/gu, " "); // between words of a name
     return /^\p{M}/u.test(text) ? `◌${text}` : text;
   }
 
