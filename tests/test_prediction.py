@@ -113,12 +113,28 @@ def test_an_answer_found_in_the_source_is_marked_there() -> None:
         CHOSEN, output="film . Thin", probabilities=None, span=span, log_probability=np.log(0.5)
     )
     assert found.title == "film . Thin 0.50"
-    assert found.panel().marked == {(0, 1), (0, 2), (0, 3)}
-    ends = np.ones((2, 6), dtype=np.float32)
-    both = dataclasses.replace(found, attention_rows=["begin", "end"], attention=ends)
-    assert both.panel().marked == {(t, j) for t in (0, 1) for j in (1, 2, 3)}
-    assert dataclasses.replace(found, span=Span(0, 4)).panel().marked == {(0, 0)}
-    assert dataclasses.replace(found, span=Span(22, 23)).panel().marked == {(0, 5)}  # the second full stop
+    assert found.panel().span == (1, 4)
+    assert found.panel().marked == set()
+    assert dataclasses.replace(found, span=Span(0, 4)).panel().span == (0, 1)
+    assert dataclasses.replace(found, span=Span(22, 23)).panel().span == (5, 6)  # the second full stop
+    assert CHOSEN.panel().span == (0, 0)
+
+
+def test_where_the_answer_stands_is_told_once_in_a_map(capsys: pytest.CaptureFixture[str]) -> None:
+    found = dataclasses.replace(
+        CHOSEN,
+        probabilities=None,
+        span=Span(5, 15),
+        attention_rows=["who", "what"],
+        attention=np.full((2, 6), 1 / 6),
+        lines=[],
+        line_weights=[],
+        looks=[],
+    )
+    found.show()
+    out = capsys.readouterr().out
+    assert out.splitlines()[2].split() == ["good", "_film_", "_._", "_thin_", "plot", "."]
+    assert out.count("_film_") == 1
 
 
 def test_an_answer_that_was_written_is_a_map_also_over_turns(capsys: pytest.CaptureFixture[str]) -> None:

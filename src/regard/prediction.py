@@ -123,6 +123,7 @@ class Prediction:
                 "such as last-state, read-plain or model); a run of another recipe shows where it looks"
             )
         rows = self.attention_rows or self.output_tokens
+        places = self._span_places()
         chosen = self.probabilities is not None or self.span is not None
         is_text = chosen and (len(rows) == 1 or len(self.source_tokens) > LONG)
         return Panel(
@@ -130,11 +131,12 @@ class Prediction:
             rows,
             self.source_tokens,
             self.title if title is None else title,
-            frozenset(self.copied) | {(t, j) for t in range(len(rows)) for j in self._span_places()},
+            frozenset(self.copied),
             tuple(self.lines) or ((len(self.source_tokens),) if is_text else ()),
             tuple(self.line_weights) if len(rows) == 1 else (),  # of several rows they are a mean, which none has
             ("", "source") if self.attention_rows else AXES,
             "map" if self.lines and not chosen else "",  # as a text, there would be a copy for each symbol written
+            (places[0], places[-1] + 1) if places else (0, 0),
         )
 
     def panels(self, title: str | None = None) -> "list[Panel]":

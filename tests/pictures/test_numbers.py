@@ -33,5 +33,10 @@ def test_a_tenth_in_single_precision_is_a_tenth() -> None:
     assert to_dict(Panel(np.array([[0.1]], dtype=np.float32), ["x"], ["a"]))["weights"] == [[0.1]]
 
 
+def test_a_panel_with_everything_comes_back_as_it_went() -> None:
+    panel = Panel([[1.0, 0.0]], ["x"], ["a", "b"], "t", frozenset(), (1, 1), (0.4, 0.6), ("who", "where"), "map", (1, 2))
+    assert from_json(to_json([panel])) == [panel]
+
+
 def test_marked_cells_are_in_order() -> None:
     assert to_dict(Panel(np.eye(2), "xy", "ab", marked=frozenset({(1, 0), (0, 1)})))["marked"] == [[0, 1], [1, 0]]

@@ -20,6 +20,23 @@ def cells(drawing: Drawing) -> list[Box]:
     return [one for one in drawing.shapes if isinstance(one, Box) and one.kind == "cell"]
 
 
+def test_columns_of_an_answer_have_one_outline_over_all_rows() -> None:
+    drawing = sheet([LARGE._replace(span=(3, 6))], "map")
+    (mark,) = [one for one in drawing.shapes if isinstance(one, Box) and one.kind == "mark"]
+    grid = cells(drawing)
+    inside = [one for one in grid if mark.x < one.x + one.width / 2 < mark.x + mark.width]
+    assert inside == [one for place, one in enumerate(grid) if 3 <= place % 9 < 6]
+    assert mark.y < grid[0].y + grid[0].height / 2
+    assert mark.y + mark.height > grid[-1].y + grid[-1].height / 2
+
+
+def test_words_of_an_answer_are_bold_among_lines_and_underlined_in_a_text() -> None:
+    lines = sheet([SMALL._replace(span=(1, 2))], "lines")
+    assert [one.text for one in lines.shapes if isinstance(one, Words) and one.kind == "label" and one.bold] == ["b"]
+    text = sheet([SMALL._replace(span=(1, 2))], "text")
+    assert sum(isinstance(one, Box) and one.kind == "mark" for one in text.shapes) == 2  # in each copy
+
+
 @pytest.mark.parametrize("kind", ["map", "lines", "text"])
 @pytest.mark.parametrize("across", [0, 1, 2, 3])
 def test_panels_neither_overlap_nor_leave_the_sheet(kind: str, across: int) -> None:

@@ -104,7 +104,7 @@ def _grounds(shown: Window, text: Text, t: int, left: float, top_y: float, top: 
         share = weight / top if top > 0 else 0.0
         about = f"{shown.rows[t]} ← {shown.columns[j]}: {weight:.6f}"
         yield Box(left + word.x, top_y + word.y, word.width - 1, STEP - 4, "glow", share, "cell", about)
-        if (t, j) in shown.marked:
+        if (t, j) in shown.marked or j in shown.span:
             yield Box(left + word.x + 3, top_y + word.y + STEP - 5.5, word.width - 7, 1, "mark", kind="mark")
 
 

@@ -112,6 +112,9 @@ def _cells(layout: Layout, shown: Window, top: float) -> Iterator[Shape]:
     for row, column in sorted(shown.marked):
         x, y = layout.left + column * layout.cell + 1, layout.top + row * layout.cell + 1
         yield Box(x, y, layout.cell - 2, layout.cell - 2, "mark", kind="mark")
+    if shown.span:
+        x, wide = layout.left + shown.span.start * layout.cell, len(shown.span) * layout.cell
+        yield Box(x + 1, layout.top + 1, wide - 2, down - 2, "mark", kind="mark")
 
 
 def _legend(layout: Layout, top: float, note: str) -> Iterator[Shape]:

@@ -26,7 +26,7 @@ def highlighted(panel: Panel, *, width: int = 80, colour: bool = False) -> str:
     copies = []
     for t, row in enumerate(strengths):
         words = [
-            _word(label, share, (t, j) in shown.marked, width // 2, colour)
+            _word(label, share, (t, j) in shown.marked or j in shown.span, width // 2, colour)
             for j, (label, share) in enumerate(zip(shown.columns, row, strict=True))
         ]
         name = [f"{steady(cut(shown.rows[t], width - 1))}:"] if len(strengths) > 1 else []

@@ -47,7 +47,7 @@ def lines_of(shown: Window, top: float) -> Drawing:
     shapes: list[Shape] = [Box(0, 0, round(width), round(height), "paper")]
     if shown.title:
         shapes.append(Words(PAD, PAD + 14, cut(shown.title, 80), 16, bold=True))
-    shapes += [*_ribbons(shown, sentences, top, least), *_marks(shown, sentences), *_labels(sentences, shown.axes)]
+    shapes += [*_ribbons(shown, sentences, top, least), *_marks(shown, sentences), *_labels(sentences, shown)]
     shapes.append(Words(PAD, height - PAD + 2, note, 11, "faint"))
     return Drawing(round(width), round(height), shapes, cut(shown.title, 80))
 
@@ -119,17 +119,19 @@ def _ribbon(sentences: Sentences, t: int, j: int, thickness: float, ink: str, op
     return Ribbon(*ends, thickness, ink, opacity, not sentences.lying, about)
 
 
-def _labels(sentences: Sentences, axes: tuple[str, str]) -> Iterator[Shape]:
-    names = ((axes[1], sentences.source, "right"), (axes[0], sentences.output, "left"))
+def _labels(sentences: Sentences, shown: Window) -> Iterator[Shape]:
+    """Those on which the answer stands are bold."""
+    output, source = shown.axes
+    names = ((source, sentences.source, "right", shown.span), (output, sentences.output, "left", range(0)))
     first = min((place.y for place in (*sentences.source[:1], *sentences.output[:1])), default=0.0)
-    for name, places, edge in names:
+    for name, places, edge, bold in names:
         if not places:
             continue
         if sentences.lying:
             yield Words(PAD, places[0].y, name, 12, "faint")
         else:
             yield Words(places[0].x, first - 26, name, 12, "faint", edge)
-        for place in places:
+        for number, place in enumerate(places):
             down = 0 if sentences.lying else FONT * 0.35
             side = "middle" if sentences.lying else edge
-            yield Words(place.x, place.y + down, place.text, FONT, edge=side, kind="label")
+            yield Words(place.x, place.y + down, place.text, FONT, edge=side, kind="label", bold=number in bold)

@@ -31,6 +31,7 @@ def to_dict(panel: Panel) -> dict[str, Any]:
         **({"lines": list(panel.lines), "sides": [_shortest(side) for side in panel.sides]} if panel.lines else {}),
         **({"axes": list(panel.axes)} if panel.axes != AXES else {}),
         **({"kind": panel.kind} if panel.kind else {}),
+        **({"span": list(panel.span)} if any(panel.span) else {}),
     }
 
 
@@ -43,5 +44,7 @@ def _panel(content: dict[str, Any]) -> Panel:
     marked = frozenset((int(t), int(j)) for t, j in content["marked"])
     lines, sides = tuple(map(int, content.get("lines", ()))), tuple(map(float, content.get("sides", ())))
     output, source = map(str, content.get("axes", AXES))
+    begin, end = map(int, content.get("span", (0, 0)))
     labels = content["rows"], content["columns"], content["title"]
-    return Panel(content["weights"], *labels, marked, lines, sides, (output, source), str(content.get("kind", "")))
+    kind = str(content.get("kind", ""))
+    return Panel(content["weights"], *labels, marked, lines, sides, (output, source), kind, (begin, end))

@@ -20,3 +20,4 @@ class Panel(NamedTuple):
     sides: tuple[float, ...] = ()  # weights of the lines
     axes: tuple[str, str] = AXES  # what rows and columns are; empty: it need not be said
     kind: str = ""  # what suits it; empty: a text where it has lines, else a map
+    span: tuple[int, int] = (0, 0)  # columns begin … end − 1, on which the answer stands; nowhere: begin = end

@@ -32,14 +32,20 @@ def draw_text(panels: Sequence[Panel], *, kind: str = AUTO, width: int = 80, col
 
 
 def _text(panel: Panel, kind: str, width: int, colour: bool) -> str:
-    own = kind_of(panel, kind)
+    own, columns = kind_of(panel, kind), _underlined(panel)
     if own == "text":
         drawn = highlighted(panel, width=width, colour=colour)
     elif own == "lines":
-        drawn = listing(panel.weights, panel.rows, panel.columns, width=width)
+        drawn = listing(panel.weights, panel.rows, columns, width=width)
     else:
-        drawn = heat_map(panel.weights, panel.rows, panel.columns, width=width, colour=colour, axes=panel.axes)
+        drawn = heat_map(panel.weights, panel.rows, columns, width=width, colour=colour, axes=panel.axes)
     return f"{cut(heading(panel.title), width)}\n\n{drawn}" if panel.title else drawn
+
+
+def _underlined(panel: Panel) -> list[str]:
+    """The source, in which the words of an answer that stands there are written _so_."""
+    begin, end = panel.span
+    return [f"_{label}_" if begin <= place < end else label for place, label in enumerate(panel.columns)]
 
 
 def _in_notebook() -> bool:

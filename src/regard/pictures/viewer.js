@@ -5,6 +5,7 @@
 //           {lines: [3, 5, …], sides: [0.4, 0.6, …]}               perhaps: columns in each line, and the lines' weights
 //           {axes: ["output", "source"]}                           perhaps: what rows and columns are, if not these
 //           {kind: "map"}                                          perhaps: what "auto" draws
+//           {span: [3, 5]}                                         perhaps: columns begin … end − 1, where the answer stands
 //   options {kind: "auto" | "map" | "lines" | "text", threshold: 0 … 1, top}
 //           weights below the threshold are not drawn; `top` has the full colour: the panel's largest by default;
 //           "auto" draws what regardViewer.suits(panel) says: unless told, a text where the panel has lines, else a map
@@ -30,6 +31,7 @@
       largest: Math.max(0, ...panel.weights.map((row) => Math.max(0, ...row))),
       marked: panel.marked || [],
       axes: panel.axes || ["output", "source"],
+      span: panel.span || [0, 0],
     };
     view.root = html("div", "regard-viewer");
     view.stage = html("div", "regard-stage");
@@ -138,6 +140,8 @@
       }),
     );
     for (const [t, j] of view.marked) body.append(box(j * cell + 1, t * cell + 1, cell - 2, cell - 2, "mark"));
+    const [begin, end] = view.span;
+    if (begin < end) body.append(box(begin * cell + 1, 1, (end - begin) * cell - 2, view.rows.length * cell - 2, "mark"));
   }
 
   // ---- alignment lines: lying sentences while they fit, standing ones when they do not ----
@@ -170,6 +174,7 @@
     for (const [t, j] of view.marked) ribbons.push(ribbon(plan, t, j, lying, "ribbon mark"));
     picture.append(...ribbons);
     label(view, picture, view.columns, plan.source, "column", view.heads, lying ? "middle" : "end", size);
+    view.heads.slice(...view.span).forEach((one) => one.classList.add("found"));
     label(view, picture, view.rows, plan.output, "row", view.sides, lying ? "middle" : "", size);
     view.stage.append(picture);
     picture.addEventListener("pointerover", (event) => {
@@ -293,7 +298,8 @@
     one.style.setProperty("--share", `${(100 * share).toFixed(1)}%`);
     one.textContent = view.columns[j];
     one.dataset.row = t;
-    one.classList.toggle("mark", view.marked.some(([row, column]) => row === t && column === j));
+    const found = view.span[0] <= j && j < view.span[1];
+    one.classList.toggle("mark", found || view.marked.some(([row, column]) => row === t && column === j));
     if (t === 0) view.heads.push(one);
     return one;
   }

@@ -26,6 +26,7 @@ class Window(NamedTuple):
     lines: list[int]  # columns in each line; at least one line
     sides: list[float]  # weights of the lines; empty: they have none
     axes: tuple[str, str]  # what rows and columns are
+    span: range  # columns on which the answer stands
 
 
 def window(panel: Panel, most_rows: int = MOST, most_columns: int = MOST) -> Window:
@@ -39,7 +40,8 @@ def window(panel: Panel, most_rows: int = MOST, most_columns: int = MOST) -> Win
     rows, columns, table = rows[:most_rows], columns[:most_columns], table[:most_rows, :most_columns]
     lines = _lines(panel, len(columns))
     sides = list(panel.sides[: len(lines)])
-    return Window(table, rows, columns, heading(panel.title), marked, note, lines, sides, panel.axes)
+    span = range(len(columns))[slice(*panel.span)]
+    return Window(table, rows, columns, heading(panel.title), marked, note, lines, sides, panel.axes, span)
 
 
 def _lines(panel: Panel, shown: int) -> list[int]:
