@@ -33,6 +33,11 @@ class Look(NamedTuple):
     weights: NDArray[np.float32]  # (rows, columns)
     rows: list[str]
     columns: list[str]
+    axes: tuple[str, str] = ("", "")  # what rows and columns are; empty: it need not be said
+
+    def to_dict(self) -> dict[str, Any]:
+        named = {"axes": list(self.axes)} if any(self.axes) else {}
+        return {"name": self.name, "weights": self.weights.tolist(), "rows": self.rows, "columns": self.columns, **named}
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,7 @@ class Prediction:
     copied: Sequence[tuple[int, int]] = ()  # (t, j): output token t was copied from source token j
     looks: Sequence[Look] = ()  # further weights behind the answer
     left_out: int = 0  # source tokens beyond what the run reads
+    axes: tuple[str, str] | None = None  # what the rows and columns of the attention are, if not output and source
 
     def to_dict(self) -> dict[str, Any]:
         """As `regard predict --json` prints it."""
@@ -81,11 +87,11 @@ class Prediction:
             content["probabilities"] = dict(self.probabilities)
         if self.span:
             content["span"] = list(self.span)
-        for name in ("attention_rows", "lines", "line_weights", "copied", "left_out"):
+        for name in ("attention_rows", "axes", "lines", "line_weights", "copied", "left_out"):
             if value := getattr(self, name):
                 content[name] = value if isinstance(value, int) else list(value)
         if self.looks:
-            content["looks"] = [{**look._asdict(), "weights": look.weights.tolist()} for look in self.looks]
+            content["looks"] = [look.to_dict() for look in self.looks]
         if self.nbest:
             content["nbest"] = [one.to_dict() for one in self.nbest]
         return content
@@ -134,7 +140,7 @@ class Prediction:
             frozenset(self.copied),
             tuple(self.lines) or ((len(self.source_tokens),) if is_text else ()),
             tuple(self.line_weights) if len(rows) == 1 else (),  # of several rows they are a mean, which none has
-            ("", "source") if self.attention_rows else AXES,
+            self.axes or (("", "source") if self.attention_rows else AXES),
             "map" if self.lines and not chosen else "",  # as a text, there would be a copy for each symbol written
             (places[0], places[-1] + 1) if places else (0, 0),
         )
@@ -143,7 +149,7 @@ class Prediction:
         """The answer's attention, and all further weights behind it, each with its name."""
         from regard.pictures import Panel
 
-        further = [Panel(look.weights, look.rows, look.columns, look.name, axes=("", "")) for look in self.looks]
+        further = [Panel(look.weights, look.rows, look.columns, look.name, axes=look.axes) for look in self.looks]
         return [self.panel(title), *further]
 
     def save(self, path: str | Path, *, kind: str = "auto") -> None:

@@ -113,6 +113,9 @@ def test_an_answer_shows_both_directions(tmp_path: Path) -> None:
     (look,) = answer.looks
     assert (look.rows, look.columns) == (answer.source_tokens, ["bee", "owl"])
     assert look.weights.sum(1) == pytest.approx([1] * 4, abs=1e-5)
+    assert [panel.axes for panel in answer.panels()] == [("hypothesis", "premise"), ("premise", "hypothesis")]
+    assert answer.to_dict()["axes"] == ["hypothesis", "premise"]
+    assert answer.to_dict()["looks"][0]["axes"] == ["premise", "hypothesis"]
     assert answer.probabilities is not None
     assert sum(answer.probabilities.values()) == pytest.approx(1)
     done("show", tmp_path / "run", "ant bee", "--beside", "bee", "-o", tmp_path / "pair.svg")

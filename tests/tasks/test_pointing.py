@@ -71,6 +71,7 @@ def test_read_learns_to_point_at_what_is_asked_for(tmp_path: Path) -> None:
     assert answer["attention_rows"] == question.replace("?", " ?").split()
     assert all(0 < sum(row) <= 1 + 1e-5 for row in answer["attention"])  # the rest is the sentinel's
     assert [look["name"] for look in answer["looks"]] == ["start", "end"]
+    assert [answer["axes"], *(look["axes"] for look in answer["looks"])] == [["question", "passage"], *[["", "passage"]] * 2]
     assert [sum(row) for look in answer["looks"] for row in look["weights"]] == pytest.approx(
         [1] * 2 * len(answer["looks"][0]["rows"]), abs=1e-5
     )

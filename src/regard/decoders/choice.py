@@ -19,6 +19,7 @@ class Seen(NamedTuple):
     weights: Tensor  # (B, R, S)
     rows: str = "choice"  # what a row is: the choice itself, or a symbol of the "source" or of the text "beside" it
     columns: str = "source"  # whose symbols the columns are: "source" or "beside"
+    axes: tuple[str, str] = ("", "source")  # what people call rows and columns
 
 
 class Lines(NamedTuple):

@@ -28,10 +28,12 @@ class PairChoice(nn.Module):
 
     def _seen(self, paired: Paired) -> tuple[Seen, ...]:
         premise, hypothesis = ("choice", "choice") if self.rows else ("source", "beside")  # what a row of weights is
-        seen = Seen("premise", paired.over_premise, hypothesis, "source")
+        across = ("", "premise") if self.rows else ("hypothesis", "premise")
+        seen = Seen("premise", paired.over_premise, hypothesis, "source", across)
         if paired.over_hypothesis is None:
             return (seen,)
-        return (seen, Seen("hypothesis", paired.over_hypothesis, premise, "beside"))
+        back = ("", "hypothesis") if self.rows else ("premise", "hypothesis")
+        return (seen, Seen("hypothesis", paired.over_hypothesis, premise, "beside", back))
 
     def _penalty(self, paired: Paired) -> Tensor | None:
         """‖A Aᵀ − I‖² of both texts, where several rows of learned queries read each"""

@@ -96,6 +96,7 @@ class FurtherWeights(BaseModel):
     weights: list[list[float]]
     rows: list[str]
     columns: list[str]
+    axes: tuple[str, str] = Field(("", ""), description="What rows and columns are. Absent where it need not be said.")
 
 
 class Answer(BaseModel):
@@ -113,6 +114,7 @@ class Answer(BaseModel):
     probabilities: dict[str, float] = Field({}, description="Of every class, likeliest first, where one is chosen.")
     span: tuple[int, int] | None = Field(None, description="Characters of the source where the answer stands.")
     attention_rows: list[str] = Field([], description="What looked, where that is not the output tokens.")
+    axes: tuple[str, str] | None = Field(None, description="What rows and columns are, if not output and source.")
     lines: list[int] = Field([], description="Tokens of each sentence or turn of the source, where it has several.")
     line_weights: list[float] = Field([], description="Of the sentences or turns.")
     copied: list[tuple[int, int]] = Field([], description="(t, j): output token t was copied from source token j.")

@@ -307,6 +307,7 @@ def _prediction(codec: Codec, example: Example, text: Symbols, opinion: Opinion,
             output_tokens=[label],
             attention=first.weights if first else None,
             attention_rows=first.rows if first else (),
+            axes=first.axes if first and codec.features else None,  # one text is the source
             looks=looks,
         )
 
@@ -321,7 +322,7 @@ def _look(look: Seen, text: Symbols, kept: list[int], row: int, label: str) -> L
     names["choice"] = [label] if count == 1 else [str(number) for number in range(1, count + 1)]
     places = {"source": kept, "beside": list(range(len(text.beside))), "choice": list(range(count))}
     shown = weights[np.ix_(places[look.rows], places[look.columns])]
-    return Look(look.name, shown, names[look.rows], names[look.columns])
+    return Look(look.name, shown, names[look.rows], names[look.columns], look.axes)
 
 
 def _lines(chosen: Chosen, kept: list[int], row: int) -> dict[str, Any]:

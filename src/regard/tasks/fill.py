@@ -96,8 +96,8 @@ def _answer(asked: Question, over: Over, row: int, request: Request) -> Predicti
     weights, importance = over.weights[row, :rows, :columns].numpy(), over.importance[row, None, :rows].numpy()
     places, tokens = over.places[row, :columns].numpy(), [token.text for token in asked.tokens]
     looks = [
-        Look("what each word of the question counts", importance, ["β"], asked.question),
-        Look("what each place of the passage gets", places[None], ["s"], tokens),
+        Look("what each word of the question counts", importance, ["β"], asked.question, ("", "question")),
+        Look("what each place of the passage gets", places[None], ["s"], tokens, ("", "passage")),
     ]
     best = rank_words(tokens, places)[: max(request.nbest, 1)]
     several = [

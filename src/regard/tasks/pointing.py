@@ -144,6 +144,7 @@ def point(asked: Question, first: int, last: int, log_prob: float, attention: An
         attention_rows=asked.question,
         looks=looks,
         left_out=asked.left_out,
+        axes=("question", "passage"),
     )
 
 

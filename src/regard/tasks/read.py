@@ -138,7 +138,8 @@ def _looks(rounds: Rounds, row: int, asked: Question) -> list[Look]:
     count, columns = int(rounds.live[row].sum()), [token.text for token in asked.tokens]
     names = [f"round {number}" for number in range(1, count + 1)]
     weights = [one[row, :count, : len(columns)].exp().float().cpu().numpy() for one in (rounds.start, rounds.end)]
-    return [Look(name, one, names, columns) for name, one in zip(("start", "end"), weights, strict=True)]
+    axes = ("", "passage")
+    return [Look(name, one, names, columns, axes) for name, one in zip(("start", "end"), weights, strict=True)]
 
 
 def measure(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Measured:

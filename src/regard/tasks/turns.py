@@ -74,7 +74,7 @@ class TurnCodec(Codec):
         begins = np.cumsum([0, *lengths[:-1]])
         weights = np.add.reduceat(prediction.attention, begins, axis=1)  # (T, U)
         mean = weights.sum(0) / max(len(weights), 1)  # (U,)
-        look = Look("turns", weights, prediction.output_tokens, turns)
+        look = Look("turns", weights, prediction.output_tokens, turns, ("output", "turn"))
         return replace(parted, line_weights=mean.tolist(), looks=[look])
 
     def to_json(self) -> dict[str, Any]:

@@ -123,15 +123,17 @@ function panelOf(answer) {
   const lines = answer.lines ?? (text ? [columns.length] : []);
   const kind = chosen ? "" : "map";
   const sides = answer.line_weights ?? [];
-  return { title: "", rows, columns, weights: answer.attention, marked: answer.copied ?? [], lines, sides, kind };
+  const axes = answer.axes ?? (answer.attention_rows ? ["", "source"] : ["output", "source"]);
+  return { title: "", rows, columns, weights: answer.attention, marked: answer.copied ?? [], lines, sides, kind, axes };
 }
 
 const rowsOf = (answer) => answer.attention_rows ?? answer.output_tokens;
 
-function drawLook({ name, rows, columns, weights }, view) {
+function drawLook({ name, rows, columns, weights, axes = ["", ""] }, view) {
   const place = element("div");
   find("looks").append(element("figure", { className: "viewer" }, element("figcaption", {}, name), place));
-  return window.regardViewer(place, { title: "", rows, columns, weights, marked: [], axes: ["", ""] }, options({ ...view, kind: "auto" }));
+  const panel = { title: "", rows, columns, weights, marked: [], axes };
+  return window.regardViewer(place, panel, options({ ...view, kind: "auto" }));
 }
 
 export function changeAttention(view) {
