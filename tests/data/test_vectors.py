@@ -88,6 +88,14 @@ def test_vectors_of_another_size_say_which_option_to_set(header: str, tmp_path: 
         read_vectors(written(tmp_path, header + TABLE), ["the"], 128)
 
 
+@pytest.mark.parametrize("text", ["This is no table\n", "{\n", "the 1 2\nno table\n"])
+def test_a_file_without_vectors_is_told_by_its_first_bad_line(text: str, tmp_path: Path) -> None:
+    path, line = written(tmp_path, text), text.count("\n")
+    with pytest.raises(DataError, match=rf"vectors\.txt, line {line}: expected a word and (its|2) numbers") as told:
+        read_vectors(path, ["the", "This"], 2)
+    assert "model.embed" not in str(told.value)
+
+
 def test_a_missing_file_is_a_wrong_call(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there is no file"):
         read_vectors(str(tmp_path / "vectors.txt"), ["the"], 3)

@@ -8,7 +8,7 @@ import io
 import math
 from collections.abc import Iterable, Sequence
 from contextlib import closing
-from itertools import chain
+from itertools import chain, takewhile
 from typing import Any
 
 import numpy as np
@@ -51,7 +51,7 @@ def _streamed(path: str, words: Iterable[str], size: int) -> Vectors:
         if first is None:
             raise DataError(f"{path} is empty; expected a word and its numbers on every line")
         told = _header(first)
-        _check_size(path, told or len(first.content.split()) - 1, size)
+        _check_size(path, told or _count_numbers(first), size)
         for line in lines if told else chain([first], lines):
             if line.content.isspace():
                 continue
@@ -65,6 +65,19 @@ def _header(line: Line) -> int:
     """How many numbers a vector has, where the first line says so; else 0."""
     fields = line.content.split()
     return int(fields[1]) if len(fields) == 2 and all(one.isdigit() for one in fields) else 0
+
+
+def _count_numbers(line: Line) -> int:
+    """How many numbers follow the word, which may hold blanks."""
+    _, *fields = line.content.split() or [b""]
+    count = len(list(takewhile(_is_number, reversed(fields))))
+    if not count:
+        found = line.content.decode("utf-8", "replace").strip()
+        raise DataError(
+            f"{line.place}: expected a word and its numbers, found {found!r:.40}; the file should be GloVe's or "
+            "word2vec's text format, whole and unpacked (or .gz)"
+        )
+    return count
 
 
 def _fields(line: Line, size: int) -> list[bytes]:
@@ -107,8 +120,6 @@ def _packaged(words: Iterable[str], size: int) -> Vectors:
 
 
 def _check_size(name: str, found: int, size: int) -> None:
-    if found < 1:
-        raise DataError(f"{name}, line 1: expected a word and its numbers")
     if found != size:
         raise UsageError(
             f"the vectors of {name} have {found} numbers, model.embed is {size}: --set model.embed={found}"
