@@ -37,7 +37,13 @@ class Look(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         named = {"axes": list(self.axes)} if any(self.axes) else {}
-        return {"name": self.name, "weights": self.weights.tolist(), "rows": self.rows, "columns": self.columns, **named}
+        return {
+            "name": self.name,
+            "weights": self.weights.tolist(),
+            "rows": self.rows,
+            "columns": self.columns,
+            **named,
+        }
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,9 @@ def test_a_tenth_in_single_precision_is_a_tenth() -> None:
 
 
 def test_a_panel_with_everything_comes_back_as_it_went() -> None:
-    panel = Panel([[1.0, 0.0]], ["x"], ["a", "b"], "t", frozenset(), (1, 1), (0.4, 0.6), ("who", "where"), "map", (1, 2))
+    panel = Panel(
+        [[1.0, 0.0]], ["x"], ["a", "b"], "t", frozenset(), (1, 1), (0.4, 0.6), ("who", "where"), "map", (1, 2)
+    )
     assert from_json(to_json([panel])) == [panel]
 
 

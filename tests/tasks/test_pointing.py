@@ -5,6 +5,7 @@ import random
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from regard.data.readers import Example
@@ -13,7 +14,7 @@ from regard.recipe import Data, Point, Recipe, Side
 from regard.run import load
 from regard.settings import build
 from regard.tasks import fill, read
-from regard.tasks.questions import PointingCodec
+from regard.tasks.questions import PointingCodec, trouble
 from tests.command import Result, done, refused, regard, write
 
 Rows = list[tuple[str, str, str]]
@@ -71,7 +72,10 @@ def test_read_learns_to_point_at_what_is_asked_for(tmp_path: Path) -> None:
     assert answer["attention_rows"] == question.replace("?", " ?").split()
     assert all(0 < sum(row) <= 1 + 1e-5 for row in answer["attention"])  # the rest is the sentinel's
     assert [look["name"] for look in answer["looks"]] == ["start", "end"]
-    assert [answer["axes"], *(look["axes"] for look in answer["looks"])] == [["question", "passage"], *[["", "passage"]] * 2]
+    assert [answer["axes"], *(look["axes"] for look in answer["looks"])] == [
+        ["question", "passage"],
+        *[["", "passage"]] * 2,
+    ]
     assert [sum(row) for look in answer["looks"] for row in look["weights"]] == pytest.approx(
         [1] * 2 * len(answer["looks"][0]["rows"]), abs=1e-5
     )
@@ -188,6 +192,21 @@ def test_where_an_answer_stands(where: str, target: str, places: tuple[int, ...]
     assert read.encode(codec, examples)[0].places == places
 
 
+def test_where_an_answer_begins_is_needed_to_learn_but_not_to_measure(tmp_path: Path) -> None:
+    rows = [(*row, str(row[0].index(row[1]))) for row in spans(30)]
+    pairs, test = write(tmp_path / "train.tsv", rows), write(tmp_path / "test.tsv", spans(10))
+    where = ["--set", "data.where_column=4"]
+    assert train(pairs, tmp_path / "run", "read", 1, *where).code == 0
+    assert done("evaluate", tmp_path / "run", test, "--json").objects[0]["examples"] == 10
+    refused(train(test, tmp_path / "other", "read", 1, *where), 2, "data.where_column=4: no row says where its answer")
+    header = ("source", "target", "features")
+    named = [f"--set=data.{name}_column={name}" for name in header]
+    titled = write(tmp_path / "titled.tsv", [(*header, "begin"), *rows])
+    assert train(titled, tmp_path / "named", "read", 1, *named, "--set", "data.where_column=begin").code == 0
+    test = write(tmp_path / "test.tsv", [header, *spans(10)])
+    assert done("evaluate", tmp_path / "named", test, "--json").objects[0]["examples"] == 10
+
+
 def test_where_must_be_a_number() -> None:
     examples = [Example("a b", "b", "c?", "x.tsv, line 3", where="1:2")]
     with pytest.raises(DataError, match=r"x\.tsv, line 3: the answer is said to begin at '1:2'"):
@@ -245,7 +264,27 @@ def test_the_question_needs_a_column() -> None:
 
 
 def test_of_equal_words_the_heaviest_place_is_shown() -> None:
-    import numpy as np
-
     ranked = fill.rank_words(["Dog", "cat", "dog", "ox"], np.array([0.2, 0.35, 0.25, 0.2], np.float32))
     assert [(word.place, round(word.mass, 6)) for word in ranked] == [(2, 0.45), (1, 0.35), (3, 0.2)]
+
+
+def test_punctuation_is_an_answer_only_where_there_is_no_word() -> None:
+    ranked = fill.rank_words([".", "cat", "'s", "42", "—"], np.array([0.6, 0.1, 0.05, 0.15, 0.1], np.float32))
+    assert [word.place for word in ranked] == [3, 1, 2]
+    assert [word.place for word in fill.rank_words([".", "!"], np.array([0.4, 0.6], np.float32))] == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("question", "blank", "cut"),
+    [
+        ("It is __________ here", "_____", ["It", "is", "_____", "here"]),
+        ("It is _______.", "_____", ["It", "is", "_____", "."]),
+        ("@x went", "@x", ["@x", "went"]),
+        ("XXXXXXX went", "XXXXX", ["XXXXX", "went"]),
+    ],
+)
+def test_a_longer_blank_is_one_blank(question: str, blank: str, cut: list[str]) -> None:
+    example = Example("a b", "b", question)
+    assert trouble(example, blank) == ""
+    codec = fill.codec([example], recipe("fill", **{"point.blank": blank}))
+    assert codec.question(example) == cut

@@ -112,10 +112,14 @@ class Word(NamedTuple):
 
 
 def rank_words(tokens: Sequence[str], places: NDArray[np.float32]) -> list[Word]:
-    """The different words of a passage, likeliest first, whatever their case; of equals, the one that comes first."""
+    """The different words of a passage, likeliest first, whatever their case; of equals, the one that comes first.
+
+    What has neither letter nor digit is no word; where there is nothing else, it is ranked all the same.
+    """
     stands: dict[str, list[int]] = defaultdict(list)
-    for place, token in enumerate(tokens):
-        stands[token.lower()].append(place)
+    words_at = [place for place, token in enumerate(tokens) if any(map(str.isalnum, token))]
+    for place in words_at or range(len(tokens)):
+        stands[tokens[place].lower()].append(place)
     words = [
         Word(float(sum(places[at] for at in found)), max(found, key=places.__getitem__)) for found in stands.values()
     ]

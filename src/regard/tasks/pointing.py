@@ -68,7 +68,8 @@ def read_questions(path: str | Sequence[str], recipe: Recipe, skip_bad_lines: bo
     data = recipe.data
     if data.features_column is None:
         raise UsageError("data.features_column is null, but here it is the column of the question: name it")
-    columns = Columns(data.source_column, data.target_column, data.features_column, where=data.where_column)
+    named = data.source_column, data.target_column, data.features_column
+    columns = Columns(*named, where=data.where_column, needs_where=False)  # to measure, it is not needed
     reading = read_pairs(path, columns, skip_bad_lines=skip_bad_lines)
     found = [(one, trouble(one, blank)) for one in reading.examples]
     wrong = [f"{one.place}: {what}" for one, what in found if what]

@@ -1,7 +1,9 @@
 """Passages and questions ↔ numbers: how texts are cut, which words are known, how much of a passage is read."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import cache
 from typing import Any
 
 from regard.data.places import CUTTERS, Token, find_tokens
@@ -88,7 +90,7 @@ def trouble(example: Example, blank: str) -> str:
     """What is wrong with its question; "" if nothing is."""
     if not example.features:
         return "there is no question beside the passage: give one with --beside, or in a column of its own"
-    blanks = example.features.count(blank) if blank else 1
+    blanks = len(_blanks(blank).findall(example.features)) if blank else 1
     if blanks != 1:
         return f"the question has {blanks} blanks ({blank}); expected one, where the word is missing"
     return ""
@@ -99,11 +101,17 @@ def texts(tokens: Sequence[Token]) -> list[str]:
 
 
 def _cut(question: str, symbols: str, blank: str) -> list[str]:
-    first, *rest = question.split(blank) if blank else [question]
+    first, *rest = _blanks(blank).split(question) if blank else [question]
     cut = texts(find_tokens(first, symbols))
     for part in rest:
         cut += [blank, *texts(find_tokens(part, symbols))]
     return cut
+
+
+@cache
+def _blanks(blank: str) -> re.Pattern[str]:
+    """A blank that is one character again and again may be longer: people draw lines of any length."""
+    return re.compile(f"{re.escape(blank[0])}{{{len(blank)},}}" if len(set(blank)) == 1 else re.escape(blank))
 
 
 def _folded(words: Sequence[str], folds: bool) -> list[str]:

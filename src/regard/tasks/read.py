@@ -14,7 +14,7 @@ from regard.data.readers import Example, Reading
 from regard.decoders.reader import Pointed, SpanReader
 from regard.decoders.span import DynamicPointer, PlainPointer, Rounds, best_spans
 from regard.encoders.passage import CoattentionReader, PlainReader
-from regard.errors import DataError
+from regard.errors import DataError, UsageError
 from regard.metrics import Measured, exact_match, word_f1
 from regard.model import initialise
 from regard.prediction import Look, Prediction
@@ -53,6 +53,9 @@ def read(path: str | Sequence[str], recipe: Recipe, skip_bad_lines: bool = False
 
 
 def codec(examples: Sequence[Example], recipe: Recipe) -> PointingCodec:
+    column = recipe.data.where_column
+    if column is not None and not any(example.where for example in examples):
+        raise UsageError(f"data.where_column={column}: no row says where its answer begins; name the column, or null")
     return PointingCodec.learn(examples, recipe)
 
 
