@@ -15,8 +15,11 @@ def test_heads_must_divide_the_values() -> None:
 
 
 def test_tied_weights_need_one_size() -> None:
-    with pytest.raises(UsageError, match=r"model.tie needs a readout of the embeddings' size"):
-        model(tie=True)
+    said = r"model\.embed=5 and model\.readout=7 must be alike with model\.tie: --set model\.readout=5, or .*tie=false"
+    with pytest.raises(UsageError, match=said):
+        model(tie=True, output="attentional")
+    with pytest.raises(UsageError, match=r"model\.output=plain .* model\.tie: set model\.output=attentional, deep or"):
+        model(tie=True, output="plain")
 
 
 def test_samples_are_scored_by_the_length_penalty_and_come_best_first() -> None:

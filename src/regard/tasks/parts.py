@@ -197,8 +197,18 @@ def make_asides(value_size: int, attends: bool, options: Model) -> list[nn.Modul
 
 def _tie(output: nn.Linear, words: nn.Embedding, options: Model) -> None:
     if output.weight.shape != words.weight.shape:
-        raise UsageError(
-            f"model.tie needs a readout of the embeddings' size, but they are {output.in_features} and "
-            f"{options.embed}: set model.readout and model.embed alike (and an attentional, deep or maxout output)"
-        )
+        raise UsageError(_untied(output, options))
     output.weight = words.weight
+
+
+def _untied(output: nn.Linear, options: Model) -> str:
+    """Why one matrix cannot do both; only some outputs have a readout that can be made larger or smaller."""
+    if options.output in ("attentional", "maxout"):
+        return (
+            f"model.embed={options.embed} and model.readout={options.readout} must be alike with model.tie: "
+            f"--set model.readout={options.embed}, or --set model.tie=false"
+        )
+    return (
+        f"model.output={options.output} predicts from {output.in_features} numbers, embeddings have {options.embed}: that "
+        "does not go with model.tie: set model.output=attentional, deep or maxout, or model.tie=false"
+    )
