@@ -29,6 +29,13 @@ def test_without_a_column_of_labels_all_rows_are_learnt(tmp_path: Path) -> None:
     assert [one.target for one in read(str(table), build({"task": "imply"}, "here")).examples] == ["b", "e", "f"]
 
 
+def test_rows_without_a_label_are_told_how_to_learn_them_all(tmp_path: Path) -> None:
+    table = write(tmp_path / "pairs.tsv", (row[:2] for row in ROWS))
+    recipe = build({"task": "imply", "imply.label_column": 3}, "here")
+    with pytest.raises(DataError, match=r"line 1: .*found 2.*; .* without labels, --set imply\.label_column=null"):
+        read(str(table), recipe)
+
+
 def test_a_label_that_nowhere_stands_is_told_with_those_that_do(tmp_path: Path) -> None:
     table = write(tmp_path / "pairs.tsv", ROWS)
     recipe = build({"task": "imply", "imply.label_column": 3, "imply.label": "yes"}, "here")

@@ -89,6 +89,10 @@ class Columns:
         return not optional or column in [normalise(name) for name in header.cells]
 
 
+class TooFew(BadLine):
+    """A row has not all columns."""
+
+
 class Reading(NamedTuple):
     examples: list[Example]
     skipped: list[str]  # what was wrong with each line left out
@@ -213,7 +217,7 @@ def _text(row: Row, role: str, column: str | int, width: int, lowercase: bool) -
     if isinstance(row.cells, Mapping):
         found = _value(row.place, row.cells, role, column)
     elif len(row.cells) < width:
-        raise BadLine(_too_few(row, row.cells, width))
+        raise TooFew(_too_few(row, row.cells, width))
     else:
         found = row.cells[int(column) - 1]
     try:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from regard.data.readers import Columns, Example, Reading, read_pairs
+from regard.data.readers import Columns, Example, Reading, TooFew, read_pairs
 from regard.data.rows import preview
 from regard.errors import DataError, UsageError
 from regard.recipe import Recipe
@@ -33,7 +33,13 @@ def read(path: str | Sequence[str], recipe: Recipe, skip_bad_lines: bool = False
         raise UsageError("data.features_column and imply.label_column cannot both be set: leave out one of them")
     # a label is read beside the source
     columns = Columns(data.source_column, data.target_column, column, False, data.where_column, False)
-    reading = read_pairs(path, columns, lowercase=data.lowercase, skip_bad_lines=skip_bad_lines)
+    try:
+        reading = read_pairs(path, columns, lowercase=data.lowercase, skip_bad_lines=skip_bad_lines)
+    except DataError as error:
+        if not isinstance(error.__cause__, TooFew):
+            raise
+        advice = f"column {column} holds the labels: for pairs without labels, --set imply.label_column=null"
+        raise DataError(f"{error.__cause__}; {advice}") from error
     kept = [replace(one, features="") for one in reading.examples if one.features.lower() == wanted.lower()]
     if not kept:
         raise _none(reading.examples, wanted, column)
