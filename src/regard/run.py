@@ -19,11 +19,13 @@ from regard.folder import Folder, read_tensors
 from regard.likelihood import loss_per_symbol
 from regard.model import EncoderDecoder, hollow
 from regard.prediction import Prediction
-from regard.recipe import Recipe
+from regard.recipe import Recipe, describe
 from regard.tasks import Task, Writer, get_task
 from regard.tasks.request import Read, Request
 
 STATE = ["training.safetensors", "checkpoints/*", "tensorboard/*", ".*"]  # what only a resumed training reads
+
+READING = ("data", "source", "target", "dialog", "point", "choose")  # sections that say what symbols there are
 
 
 class Run(Answerer):
@@ -76,7 +78,7 @@ class Run(Answerer):
             raise UsageError("an exported run answers alone: join the runs that were exported")
         for other in runs:
             if other.codec != self.codec and other.codec.to_json() != self.codec.to_json():
-                raise UsageError(f"{other.path} has other vocabularies than {self.path}: train both on the same pairs")
+                raise UsageError(_difference(other, self))
         return Run(self.path, self.recipe, self.codec, [model for run in (self, *runs) for model in run.models])
 
     def push_to_hub(self, repo_id: str, *, private: bool = False, token: str | None = None) -> None:
@@ -87,6 +89,21 @@ class Run(Answerer):
             hub.upload_folder(repo_id=repo_id, folder_path=str(self.path), ignore_patterns=STATE, token=token)
         except Exception as error:  # the hub's own, those of its network library, …
             raise RegardError(f"cannot upload to {repo_id} on the hub: {_first_line(error)}") from error
+
+
+def _difference(one: Run, other: Run) -> str:
+    """Why two runs cannot answer together: what they read and write differs by task, options or pairs."""
+    if one.recipe.task != other.recipe.task:
+        return (
+            f"{one.path} is a run of the task {one.recipe.task}, {other.path} of {other.recipe.task}: join runs of one"
+        )
+    options = ({line.name: line.default for line in describe(run.recipe)} for run in (one, other))
+    mine, theirs = (chosen | {"data.embeddings": None, "data.embeddings_target": None} for chosen in options)
+    odd = [name for name in mine if name.partition(".")[0] in READING and mine[name] != theirs[name]]
+    if odd:
+        told = ", ".join(f"{name}={mine[name]}, not {theirs[name]}" for name in odd)
+        return f"{one.path} reads or writes otherwise than {other.path} ({told}): train both with the same"
+    return f"{one.path} has other vocabularies than {other.path}: train both on the same pairs"
 
 
 def load(path: str | Path, *, device: str = "auto", revision: str | None = None, token: str | None = None) -> Run:
