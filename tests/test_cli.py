@@ -168,6 +168,15 @@ def test_an_ensemble_is_between_its_members(reverse: Reverse, tmp_path: Path) ->
         assert row == pytest.approx([(x + y) / 2 for x, y in zip(one, two, strict=True)], abs=1e-5)
 
 
+def test_an_ensemble_of_other_recipes_is_told_what_differs(reverse: Reverse, tmp_path: Path) -> None:
+    for name, options, said in (
+        ("lower", ["--set", "data.lowercase=true"], "data.lowercase=True, not False"),
+        ("script", ["--task", "transliterate"], "is a run of the task transliterate"),
+    ):
+        assert train(reverse.pairs, tmp_path / name, *options).code == 0
+        refused(regard("predict", reverse.run, "abc", "--ensemble", tmp_path / name), 2, said)
+
+
 def test_an_ensemble_needs_one_vocabulary(reverse: Reverse, few: Path, tmp_path: Path) -> None:
     assert train(few, tmp_path / "other").code == 0
     result = regard("predict", reverse.run, "abc", "--ensemble", tmp_path / "other")
@@ -398,3 +407,18 @@ def test_the_page_of_commands_is_what_help_says() -> None:
     from scripts.make_docs import PAGE, page
 
     assert PAGE.read_text("utf-8") == page(), "run: python scripts/make_docs.py"
+
+
+@pytest.mark.parametrize(
+    ("task", "twin"), [("classify", "tiny-choice"), ("entail", "tiny-choice"), ("fill", "tiny-point")]
+)
+def test_a_variant_for_another_family_names_its_twin(few: Path, tmp_path: Path, task: str, twin: str) -> None:
+    rows = write(tmp_path / "rows.tsv", [("a b", "b", "a _____"), ("b a", "a", "b _____"), ("c a", "a", "c _____")])
+    refused(train(rows, tmp_path / "run", task=task), 2, f"recipe tiny is not for the task {task}", f"use {twin}")
+
+
+def test_it_is_told_how_many_rows_are_held_back(few: Path, tmp_path: Path) -> None:
+    rows = len(few.read_text("utf-8").splitlines())
+    told = train(few, tmp_path / "run").err
+    assert f"of {rows} rows are held back as dev pairs (data.dev_share=0." in told
+    assert "held back" not in train(few, tmp_path / "other", "--dev", few).err

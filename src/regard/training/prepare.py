@@ -9,7 +9,7 @@ from typing import Any
 from regard.data.links import join_links
 from regard.data.readers import Example
 from regard.data.splitting import split_by_source
-from regard.draft import Draft, load_draft
+from regard.draft import Draft, load_draft, recipe_names
 from regard.errors import DataError, UsageError
 from regard.folder import Folder
 from regard.model import hollow
@@ -56,6 +56,7 @@ def prepare(
 ) -> Job:
     module = get_task(task)
     draft = load_draft(recipe or task, task)
+    _check_family(module, draft, task)
     early = draft.unscaled(overrides)
     if early.task != task:
         raise UsageError(f"task={early.task} was set, but --task is {task}")
@@ -72,7 +73,27 @@ def prepare(
         raise UsageError(f"--alignments {alignments}: the task {task} has no use for links, or no pair has any")
     everything = repr((codec.to_json(), encodings, dev_encodings))
     fingerprint = hashlib.blake2b(everything.encode(), digest_size=16).hexdigest()
+    if dev is None:
+        rows = len(train_part) + len(dev_part)
+        share = resolved.data.dev_share
+        logger.info("%d of %d rows are held back as dev pairs (data.dev_share=%g)", len(dev_part), rows, share)
     return Job(module, resolved, codec, train_part, dev_part, encodings, dev_encodings, fingerprint)
+
+
+def _check_family(module: Task, draft: Draft, task: str) -> None:
+    """A variant for tasks of another family may have a twin for this one."""
+    if not (odd := _foreign(module, draft)):
+        return
+    twins = [name for name in recipe_names() if name.startswith(f"{draft.name}-")]
+    for twin in twins:
+        if not _foreign(module, load_draft(twin)):
+            raise UsageError(f"recipe {draft.name} is not for the task {task}, which has no {odd[0]}: use {twin}")
+
+
+def _foreign(module: Task, draft: Draft) -> list[str]:
+    """Options that a recipe sets in sections which the task has no use for."""
+    named = [name for name in draft.layers[-1].options if "." in name]
+    return [name for name in named if name.partition(".")[0] not in module.SECTIONS]
 
 
 def _check_folder(folder: Folder, resume: bool) -> None:
