@@ -209,6 +209,6 @@ def _untied(output: nn.Linear, options: Model) -> str:
             f"--set model.readout={options.embed}, or --set model.tie=false"
         )
     return (
-        f"model.output={options.output} predicts from {output.in_features} numbers, embeddings have {options.embed}: that "
-        "does not go with model.tie: set model.output=attentional, deep or maxout, or model.tie=false"
+        f"model.output={options.output} predicts from {output.in_features} numbers, embeddings have {options.embed}, "
+        "which does not go with model.tie: set model.output=attentional, deep or maxout, or model.tie=false"
     )
