@@ -61,9 +61,18 @@ class Answerer(ABC):
         """Whether an empty source has an answer, as the beginning of any text has."""
         return getattr(self.task, "ANSWERS_NOTHING", False)
 
+    @property
+    def writes(self) -> bool:
+        """Whether answers are written symbol by symbol, and so looked for by a search."""
+        return isinstance(self.task, Writer)
+
+    def widened(self, nbest: int) -> dict[str, int]:
+        """The beam that so many answers need, for a call that names none."""
+        return {"beam": max(nbest, self.recipe.search.beam)} if self.writes and nbest > 1 else {}
+
     def check_writes(self) -> None:
         """Refuse what only a run that writes its answers symbol by symbol can do."""
-        if not isinstance(self.task, Writer):
+        if not self.writes:
             raise UsageError(
                 f"{self.path} does not write its answers symbol by symbol (task {self.recipe.task}), and only such "
                 "runs can be given an answer, a prefix, sampling or an export"
@@ -165,11 +174,22 @@ class Answerer(ABC):
             if name not in names + rest:
                 hint = neighbour(name, names + rest)
                 raise UsageError(f"predict has no option {name}{hint or ';'} it has {', '.join(names + rest)}")
-        search = self._search({name: call[name] for name in names if name in call})
-        request = Request(search, **{name: call[name] for name in rest if name in call})
+        given = {name: call[name] for name in names if name in call}
+        if not self.writes:
+            given = self._unsearched(given, call.get("nbest", 0))
+        request = Request(self._search(given), **{name: call[name] for name in rest if name in call})
         if request.prefix or request.sampling:
             self._check_prefix(request)
         return request
+
+    def _unsearched(self, given: dict[str, Any], nbest: int) -> dict[str, Any]:
+        """Search options where nothing is searched for: none may be given, and there are as many answers as wanted."""
+        if given:
+            raise UsageError(
+                f"{next(iter(given))} does nothing in the task {self.recipe.task}, whose answers are not searched for: "
+                "leave it out"
+            )
+        return {"beam": max(nbest, 1)}
 
     def _check_prefix(self, request: Request) -> None:
         self.check_writes()

@@ -50,12 +50,24 @@ def test_all_of_a_chosen_answer_is_sent(choosing: Service) -> None:
     ]
 
 
+def test_a_beam_is_refused_where_nothing_is_searched_for(choosing: Service) -> None:
+    asked = {"source": CHOSEN.source, "features": "is it good ?"}
+    error = trouble(choosing.post("/v1/predict", {**asked, "beam": 3}), 422)
+    assert error["message"].startswith("beam does nothing in the task")
+    assert choosing.predict(**asked, nbest=2)["output"] == "positive"
+
+
+def test_a_missing_second_text_is_told_by_the_name_of_its_field(choosing: Service) -> None:
+    error = trouble(choosing.post("/v1/predict", {"source": CHOSEN.source}), 422)
+    assert error["message"] == 'there is no question beside the source: give it as "features"'
+
+
 def test_its_picture_needs_no_target_and_holds_its_looks(choosing: Service) -> None:
-    response = choosing.post("/v1/picture", {"source": CHOSEN.source, "format": "json"})
+    response = choosing.post("/v1/picture", {"source": CHOSEN.source, "features": "is it good ?", "format": "json"})
     text, look = from_json(response.text)
     assert (text.title, text.lines, look.title) == ("positive 0.93", (3, 3), "overlap")
     assert (np.array(text.weights, dtype=np.float32) == CHOSEN.attention).all()
-    drawn = choosing.post("/v1/picture", {"source": CHOSEN.source, "format": "svg"})
+    drawn = choosing.post("/v1/picture", {"source": CHOSEN.source, "features": "is it good ?", "format": "svg"})
     assert "glow cell" in drawn.text
 
 
@@ -64,5 +76,5 @@ def test_its_picture_needs_no_target_and_holds_its_looks(choosing: Service) -> N
     [("force", {"target": "x"}), ("choices", {}), ("predict", {"prefix": "x"}), ("picture", {"target": "x"})],
 )
 def test_what_only_writers_can_do_is_refused(choosing: Service, path: str, body: dict[str, Any]) -> None:
-    error = trouble(choosing.post(f"/v1/{path}", {"source": "good film", **body}), 422)
+    error = trouble(choosing.post(f"/v1/{path}", {"source": "good film", "features": "is it ?", **body}), 422)
     assert "does not write its answers symbol by symbol" in error["message"]

@@ -120,6 +120,17 @@ def test_answers_that_are_not_there_are_left_out_and_counted(tmp_path: Path) -> 
     refused(train(nothing, tmp_path / "other", "read", 1), 1, "none of 2 answers stands in what is read of its passage")
 
 
+def test_what_is_not_searched_for_has_no_beam_but_several_answers(tmp_path: Path) -> None:
+    pairs = write(tmp_path / "train.tsv", spans(30))
+    assert train(pairs, tmp_path / "run", "read", 1).code == 0
+    asked = (tmp_path / "run", "Ann is very old today .", "--beside", "How is Ann?")
+    assert len(done("predict", *asked, "--nbest", 7).out.splitlines()) == 7  # more than the recipe's beam
+    done("show", *asked, "--nbest", 2)
+    for call in (("predict", *asked), ("show", *asked), ("evaluate", tmp_path / "run", pairs)):
+        refused(regard(*call, "--beam", 3), 2, "beam does nothing in the task read", "leave it out")
+    refused(regard("predict", *asked, "--length-penalty", 1), 2, "length_penalty does nothing in the task read")
+
+
 def test_a_long_passage_is_read_in_part_and_that_is_said(tmp_path: Path) -> None:
     pairs = write(tmp_path / "train.tsv", spans(30))
     assert train(pairs, tmp_path / "run", "read", 1, "--set", "data.longest=12").code == 0
@@ -138,7 +149,7 @@ def test_several_runs_answer_by_the_mean_of_their_probabilities(tmp_path: Path) 
             runs.append(load(tmp_path / f"{task}{seed}"))
         source = "\t".join(rows[0][::2])
         alone = [run.predict(source).looks[-1].weights for run in runs]
-        together = runs[0].join(runs[1]).predict(source, nbest=3, beam=3)
+        together = runs[0].join(runs[1]).predict(source, nbest=3)
         assert together.attention is not None
         if task == "fill":
             assert together.looks[-1].weights == pytest.approx(sum(alone) / 2, abs=1e-6)

@@ -87,8 +87,8 @@ def predict(
         "no_repeat": no_repeat,
     }
     call: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    if nbest > 1 and beam is None and not sample:
-        call["beam"] = max(nbest, loaded.recipe.search.beam)
+    if beam is None and not sample:
+        call |= loaded.widened(nbest)
     call |= {"nbest": nbest, "prefix": prefix, "batch_size": batch_size}
     call |= {"sampling": sample, "temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
     asked = [bool(example.source or text) for example in examples]  # an empty TEXT got so far only if it has an answer

@@ -111,9 +111,9 @@ def _answers(run: "Answerer", asked: Asked) -> "list[list[Prediction]]":
         pairs = [replace(one, target=target) for one, target in zip(examples, asked.target, strict=True)]
         found = run.force_examples(pairs)
     else:
-        call: dict[str, Any] = {} if asked.beam is None else {"beam": asked.beam}
+        call: dict[str, Any] = run.widened(asked.nbest) if asked.beam is None else {"beam": asked.beam}
         if asked.nbest > 1:
-            call = {"beam": max(asked.nbest, asked.beam or run.recipe.search.beam), "nbest": asked.nbest}
+            call = {name: max(asked.nbest, width) for name, width in call.items()} | {"nbest": asked.nbest}
         found = run.answer(examples, **call)
     return [one.nbest or [one] for one in found]
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, cast
 
 from regard.answering import Answerer
 from regard.data.readers import Example
+from regard.data.text import normalise
 from regard.errors import DataError, RegardError
 from regard.prediction import Prediction
 from regard.service.metrics import Metrics
@@ -115,6 +116,9 @@ def _example(run: Answerer, item: Item) -> Example:
     if item.features and not run.codec.features:
         raise DataError("this model reads no features or other text beside its source: leave them out")
     example = run.example(_text(item), "the source")
+    beside = getattr(run.task, "BESIDE", "")
+    if beside and not normalise(example.features):  # a run would name an option of the command
+        raise DataError(f'there is no {beside} beside the source: give it as "features"')
     target = _target_symbols(run, item.target)
     symbols, longest = run.codec.source_symbols(example), run.recipe.data.longest
     _refuse_long("source", len(symbols), longest)

@@ -170,8 +170,8 @@ def sized(limits: Limits, *texts: str | list[str]) -> None:
 def options(asked: schemas.Predict, model: Model) -> tuple[tuple[str, Any], ...]:
     """Those of `run.answer`, in one order, so that equal ones are equal; an n-best list widens a beam of no say."""
     given = {name: getattr(asked, name) for name in SEARCH} | {"beam": asked.beam}
-    if asked.nbest > 1 and asked.beam is None:
-        given["beam"] = max(asked.nbest, model.run.recipe.search.beam)
+    if asked.beam is None:
+        given |= model.run.widened(asked.nbest)
     given |= {"nbest": asked.nbest, "prefix": symbols(asked.prefix)}
     return tuple((name, value) for name, value in given.items() if value is not None)
 

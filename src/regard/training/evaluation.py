@@ -31,6 +31,7 @@ class Evaluator:
         self.watched = job.task.METRIC if wanted == "auto" else wanted
         self.model = job.task.build(job.codec, job.recipe).to(device).eval()
         self.run = Run(Path(), job.recipe, job.codec, [self.model])
+        self.greedy = {"beam": 1} if self.run.writes else {}
 
     def load(self, weights: dict[str, Tensor]) -> None:
         self.model.load_state_dict(weights, strict=False)  # tied weights stand there once
@@ -45,13 +46,13 @@ class Evaluator:
             )
         if self.watched == "loss":
             return Evaluation(loss, loss, {"loss": loss})
-        metrics = self.run.evaluate(self.job.dev, beam=1, batch_size=256).metrics
+        metrics = self.run.evaluate(self.job.dev, batch_size=256, **self.greedy).metrics
         score = metrics[self.watched]
         return Evaluation(loss, score if self.watched in LOWER_IS_BETTER else -score, metrics)
 
     def example(self) -> NDArray[Any] | None:
         """Where the weights evaluated last look in the first dev pair, for the eye."""
-        return self.run.answer(self.job.dev[:1], beam=1)[0].attention
+        return self.run.answer(self.job.dev[:1], **self.greedy)[0].attention
 
     def _loss(self) -> float:
         tokens = self.job.recipe.training.batch_tokens
