@@ -89,4 +89,6 @@ def test_gradients() -> None:
         asked = made(picture()._replace(values=values), question()._replace(summary=summary))
         return asked.vector, asked.weights
 
-    assert gradcheck(look, (picture().values.requires_grad_(), question().summary.clone().requires_grad_()), fast_mode=True)
+    assert gradcheck(
+        look, (picture().values.requires_grad_(), question().summary.clone().requires_grad_()), fast_mode=True
+    )
