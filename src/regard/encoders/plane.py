@@ -33,21 +33,21 @@ class Plane(NamedTuple):
 
     data: Tensor  # (B, C, H, W)
     sizes: Tensor  # (B, 2)
-    blank: Tensor | None  # (B, 1, H, W)  True on padding; None: there is none, and so nothing to zero
+    real: Tensor | None  # (B, 1, H, W)  1 on real places, 0 on padding; None: there is no padding
 
     @classmethod
     def begin(cls, source: Pictures) -> "Plane":
         """Channels last in memory, as convolutions and ChannelNorm like it."""
-        blank = None if _filled(source) else ~source.mask[:, None]
         data = source.data.contiguous(memory_format=torch.channels_last)
-        return cls(data, source.sizes, blank).after(data)
+        real = None if _filled(source) else source.mask[:, None].to(data.dtype)
+        return cls(data, source.sizes, real).after(data)
 
     def after(self, data: Tensor, stride: int = 1) -> "Plane":
         """What a layer of this stride has made of it."""
-        if self.blank is None:
+        if self.real is None:
             return Plane(data, strided(self.sizes, stride), None)
-        blank = self.blank[:, :, ::stride, ::stride]  # (B, 1, H', W')
-        return Plane(data.masked_fill(blank, 0), strided(self.sizes, stride), blank)
+        real = self.real[:, :, ::stride, ::stride].to(data.dtype)  # (B, 1, H', W')
+        return Plane(data * real, strided(self.sizes, stride), real)  # several times faster than masked_fill
 
     def end(self) -> Pictures:
         return Pictures(self.data, self.sizes)
