@@ -55,5 +55,5 @@ def test_the_title_is_what_tells_pages_apart() -> None:
 
 def test_the_kind_it_begins_with_must_exist() -> None:
     assert 'data-kind="lines"' in draw_html([PANEL], kind="lines")
-    with pytest.raises(UsageError, match="map, lines, text and auto"):
+    with pytest.raises(UsageError, match="map, lines, text, overlay, places, filmstrip, animation and auto"):
         draw_html([PANEL], kind="arcs")

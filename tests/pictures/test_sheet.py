@@ -79,7 +79,9 @@ def test_as_many_in_a_row_as_fit() -> None:
 
 
 def test_unknown_kinds_and_empty_sheets_are_refused() -> None:
-    with pytest.raises(UsageError, match="kind 'maps' came; there are map, lines, text and auto"):
+    with pytest.raises(
+        UsageError, match="kind 'maps' came; there are map, lines, text, overlay, places, filmstrip, animation and auto"
+    ):
         sheet([SMALL], "maps")
     with pytest.raises(UsageError, match="nothing to draw"):
         sheet([])

@@ -55,5 +55,5 @@ def test_ipython_in_a_terminal_gets_characters(
 
 
 def test_unknown_kinds_are_refused() -> None:
-    with pytest.raises(UsageError, match="map, lines, text and auto"):
+    with pytest.raises(UsageError, match="map, lines, text, overlay, places, filmstrip, animation and auto"):
         show(PANELS, kind="arcs")

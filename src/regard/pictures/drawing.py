@@ -1,4 +1,4 @@
-"""What a picture is made of before it has a format: boxes, ribbons and words at their places, in pixels.
+"""What a picture is made of before it has a format: boxes, ribbons, words and pictures at their places, in pixels.
 
 SVG, PNG and PDF are written from the same drawing, so that they cannot disagree.
 """
@@ -52,7 +52,24 @@ class Words(NamedTuple):
     about: str = ""
 
 
-Shape = Box | Ribbon | Words
+class Picture(NamedTuple):
+    """A photograph, a frame, or a veil over one."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    content: bytes  # PNG or JPEG
+    about: str = ""
+
+
+class Turns(NamedTuple):
+    """Shapes that are seen one group after the other, round and round."""
+
+    groups: "list[list[Shape]]"
+
+
+Shape = Box | Ribbon | Words | Picture | Turns
 
 
 class Drawing(NamedTuple):
@@ -74,11 +91,25 @@ INKS = {
     "grid": Ink("#e9edf4", "#232932"),
     "w": Ink("#12408f", "#9fd0ff"),
     "glow": Ink("#6ea8ff", "#1d5cb8"),  # the ground of a word: letters stay legible on the whole of it
+    "line": Ink("#d9480f", "#ffa94d"),  # under a word, and where a symbol stands on a line of writing
     "mark": Ink("#d9480f", "#ff6b6b"),
 }
 
 
 def moved(shape: Shape, x: float, y: float) -> Shape:
+    if isinstance(shape, Turns):
+        return Turns([[moved(one, x, y) for one in group] for group in shape.groups])
     if isinstance(shape, Ribbon):
         return shape._replace(x=shape.x + x, y=shape.y + y, to_x=shape.to_x + x, to_y=shape.to_y + y)
     return shape._replace(x=shape.x + x, y=shape.y + y)
+
+
+def parted(drawing: Drawing) -> tuple[Drawing, list[Drawing]]:
+    """What stays, and what is seen over it in each turn; what has fewer turns than others stays at its last."""
+    still: list[Shape] = [shape for shape in drawing.shapes if not isinstance(shape, Turns)]
+    moving = [shape.groups for shape in drawing.shapes if isinstance(shape, Turns)]
+    over = [
+        [shape for groups in moving for shape in groups[min(turn, len(groups) - 1)]]
+        for turn in range(max(map(len, moving), default=0))
+    ]
+    return drawing._replace(shapes=still), [drawing._replace(shapes=shapes) for shapes in over]

@@ -7,12 +7,14 @@ from importlib.resources import files
 
 from regard.pictures.numbers import to_json
 from regard.pictures.panel import Panel
-from regard.pictures.sheet import AUTO, known
+from regard.pictures.sheet import AUTO, kinds_of, known
 from regard.pictures.window import heading
 
 # Scripts and styles only from this file, nothing from anywhere else: a browser holds the page to it.
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
 DATA = re.compile(r'<script type="application/json" id="regard-panels">(.*?)</script>', re.DOTALL)
+
+LARGEST = 640  # sides of the pictures that a page carries
 
 PAGE = """<!doctype html>
 <html lang="en">
@@ -38,14 +40,15 @@ PAGE = """<!doctype html>
 
 def draw_html(panels: Sequence[Panel], *, title: str = "", kind: str = AUTO, across: int = 0) -> str:
     """Interactive: point at a symbol to see its row or column, choose map, lines or text, move the threshold."""
+    kinds_of(panels, known(kind))
     name = heading(title) or (heading(panels[0].title) if len(panels) == 1 else "") or "attention weights"
     return PAGE.format(
         policy=escape(POLICY),
         title=escape(name),
         style=_part("viewer.css") + _part("page.css"),
-        kind=known(kind),
+        kind=kind,
         across=across,
-        numbers=to_json(panels),
+        numbers=to_json(panels, LARGEST),
         script=_part("viewer.js") + _part("page.js"),
     )
 

@@ -5,8 +5,11 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from regard.errors import MissingExtra, UsageError
-from regard.pictures.drawing import INKS, Box, Drawing, Ribbon, Words
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.errors import DataError, MissingExtra, UsageError
+from regard.pictures.drawing import INKS, Box, Drawing, Picture, Ribbon, Words
 from regard.pictures.fonts import lettering
 
 if TYPE_CHECKING:
@@ -17,12 +20,17 @@ PIXELS = 96  # to the inch, as in browsers
 POINTS = 72 / PIXELS  # to a pixel
 OLDEST = (3, 11)  # the first that joins letters
 INVISIBLE = 0.004  # an opacity below which nobody sees a cell
-SHARP = 2  # dots of a PNG to a pixel, on either axis
+SHARP = 2  # dots of a PNG to a pixel
 
 
 def png(drawing: Drawing, numbers: str) -> bytes:
     name = drawing.name.encode("ascii", "replace").decode()  # PNG's plain text chunks hold no other letters
     return _painted(drawing, format="png", dpi=PIXELS * SHARP, metadata={"Title": name, "regard": numbers})
+
+
+def layer(drawing: Drawing) -> bytes:
+    """A small PNG, clear where nothing is painted."""
+    return _painted(drawing, format="png", dpi=PIXELS, transparent=True)
 
 
 def pdf(drawing: Drawing, numbers: str) -> bytes:
@@ -100,6 +108,25 @@ def _ribbons(axes: "Axes", ribbons: Iterable[Ribbon], layer: int) -> None:
         )
 
 
+def _pictures(axes: "Axes", pictures: Iterable[Picture], layer: int) -> None:
+    for one in pictures:
+        place = (one.x, one.x + one.width, one.y + one.height, one.y)
+        pixels = _pixels(one.content)
+        smooth = "bilinear" if pixels.shape[1] < one.width * SHARP else "antialiased"  # which shows large dots as such
+        axes.imshow(pixels, extent=place, aspect="auto", interpolation=smooth, zorder=layer)
+
+
+def _pixels(content: bytes) -> NDArray[np.uint8]:
+    """(H, W, 4); Pillow comes with matplotlib."""
+    from PIL import Image
+
+    try:
+        with Image.open(io.BytesIO(content), formats=("PNG", "JPEG")) as picture:
+            return np.asarray(picture.convert("RGBA"))
+    except (OSError, ValueError, Image.DecompressionBombError) as error:
+        raise DataError(f"a picture of {len(content)} bytes cannot be read: {error}") from error
+
+
 def _words(axes: "Axes", words: Iterable[Words], layer: int) -> None:
     for one in words:
         letters = lettering(one.text, one.bold)
@@ -121,4 +148,4 @@ def _words(axes: "Axes", words: Iterable[Words], layer: int) -> None:
         )
 
 
-PAINTERS: dict[type, Any] = {Box: _boxes, Ribbon: _ribbons, Words: _words}
+PAINTERS: dict[type, Any] = {Box: _boxes, Ribbon: _ribbons, Words: _words, Picture: _pictures}

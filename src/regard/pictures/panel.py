@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from regard.pictures.scene import Scene
 from regard.pictures.weights import Weights
 
 AXES = ("output", "source")
@@ -21,3 +22,4 @@ class Panel(NamedTuple):
     axes: tuple[str, str] = AXES  # what rows and columns are; empty: it need not be said
     kind: str = ""  # what suits it; empty: a text where it has lines, else a map
     span: tuple[int, int] = (0, 0)  # columns begin … end − 1, on which the answer stands; nowhere: begin = end
+    scene: Scene | None = None  # what the columns are parts of, if that is a picture or a clip

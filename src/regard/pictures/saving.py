@@ -9,11 +9,14 @@ from typing import NamedTuple
 
 from regard.errors import DataError, UsageError
 from regard.files import write_bytes
+from regard.pictures.drawing import Drawing, parted
 from regard.pictures.markup import draw
+from regard.pictures.moving import comment, gif
 from regard.pictures.numbers import from_json, to_json
 from regard.pictures.page import draw_html, embedded
 from regard.pictures.paint import pdf, png
 from regard.pictures.panel import Panel
+from regard.pictures.scene import Plane
 from regard.pictures.sheet import AUTO, sheet
 
 
@@ -29,7 +32,7 @@ class Format(NamedTuple):
 
 
 def save(panels: Sequence[Panel], path: str | Path, *, kind: str = AUTO, across: int = 0) -> None:
-    """Draw into a file: .svg, .png, .pdf, .html or .json. `across` panels in a row; 0: as many as fit."""
+    """Draw into a file: .svg, .png, .pdf, .gif, .html or .json. `across` panels in a row; 0: as many as fit."""
     write_bytes(Path(path), render(panels, ending(path), kind=kind, across=across))
 
 
@@ -67,11 +70,25 @@ def _svg(picture: Picture) -> bytes:
 
 
 def _png(picture: Picture) -> bytes:
-    return png(sheet(picture.panels, picture.kind, picture.across), to_json(picture.panels))
+    return png(_still(picture), to_json(picture.panels))
 
 
 def _pdf(picture: Picture) -> bytes:
-    return pdf(sheet(picture.panels, picture.kind, picture.across), to_json(picture.panels))
+    return pdf(_still(picture), to_json(picture.panels))
+
+
+def _still(picture: Picture) -> Drawing:
+    drawing, turns = parted(sheet(picture.panels, picture.kind, picture.across))
+    if turns:
+        raise UsageError("PNG and PDF do not move: save an animation as .svg, .gif or .html, or draw an overlay")
+    return drawing
+
+
+def _gif(picture: Picture) -> bytes:
+    """What can move does."""
+    moves = picture.kind in (AUTO, "overlay") and any(isinstance(panel.scene, Plane) for panel in picture.panels)
+    kind = "animation" if moves else picture.kind
+    return gif(sheet(picture.panels, kind, picture.across), to_json(picture.panels))
 
 
 def _html(picture: Picture) -> bytes:
@@ -110,6 +127,7 @@ FORMATS = {
     ".svg": Format(_svg, _from_svg),
     ".png": Format(_png, _from_png),
     ".pdf": Format(_pdf, _from_pdf),
+    ".gif": Format(_gif, comment),
     ".html": Format(_html, lambda content: embedded(content.decode())),
     ".json": Format(_json, bytes.decode),
 }

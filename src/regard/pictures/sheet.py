@@ -4,11 +4,17 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from regard.errors import UsageError
+from regard.pictures.animation import MOST_TURNS, animation_of
 from regard.pictures.document import MOST_COPIES, MOST_WORDS, text_of
 from regard.pictures.drawing import Box, Drawing, Shape, moved
+from regard.pictures.filmstrip import MOST_FRAMES, filmstrip_of
 from regard.pictures.heatmap import heat_map_of
 from regard.pictures.lines import lines_of
+from regard.pictures.overlay import MOST_CELLS, overlay_of
+from regard.pictures.overlay import MOST_COPIES as MOST_TILES
 from regard.pictures.panel import Panel
+from regard.pictures.places import MOST_SYMBOLS, places_of
+from regard.pictures.scene import Clip, Plane
 from regard.pictures.window import MOST, Window, window
 
 GAP = 12
@@ -20,12 +26,17 @@ class Kind(NamedTuple):
     draw: Callable[[Window, float], Drawing]
     rows: int = MOST  # drawn at most
     columns: int = MOST
+    scene: type | None = None  # what a panel must have under its weights
 
 
 KINDS = {
     "map": Kind(heat_map_of),
     "lines": Kind(lines_of),
     "text": Kind(text_of, MOST_COPIES, MOST_WORDS),
+    "overlay": Kind(overlay_of, MOST_TILES, MOST_CELLS, Plane),
+    "places": Kind(places_of, MOST_SYMBOLS, MOST_CELLS, Plane),
+    "filmstrip": Kind(filmstrip_of, MOST_COPIES, MOST_FRAMES, Clip),
+    "animation": Kind(animation_of, MOST_TURNS, MOST_CELLS, Plane),
 }
 
 
@@ -34,7 +45,7 @@ def sheet(panels: Sequence[Panel], kind: str = AUTO, across: int = 0) -> Drawing
     known(kind)
     if not panels:
         raise UsageError("there is nothing to draw: give at least one panel")
-    kinds = [kind_of(panel, kind) for panel in panels]
+    kinds = kinds_of(panels, kind)
     shown = [window(panel, KINDS[own].rows, KINDS[own].columns) for panel, own in zip(panels, kinds, strict=True)]
     tops: dict[str, float] = {}
     for own, one in zip(kinds, shown, strict=True):
@@ -49,9 +60,26 @@ def known(kind: str) -> str:
     return kind
 
 
+def kinds_of(panels: Sequence[Panel], kind: str) -> list[str]:
+    """The kind of each; one that needs a picture or a clip is for the panels that have it, and some panel must."""
+    wanted = KINDS[kind].scene if kind != AUTO else None
+    if wanted and not any(isinstance(panel.scene, wanted) for panel in panels):
+        under = "picture" if wanted is Plane else "clip"
+        raise UsageError(f"{kind} needs a {under} under the weights, which none of these panels has; {AUTO} suits all")
+    return [kind_of(panel, kind) for panel in panels]
+
+
 def kind_of(panel: Panel, kind: str) -> str:
-    """Left to the panel, it is drawn as it says; if it says nothing, a source that has lines is a text, else a map."""
-    return kind if kind != AUTO else panel.kind or ("text" if panel.lines else "map")
+    """Left to the panel, or where it cannot be drawn as told, what suits it: what it says itself, or
+    a text for a source that has lines."""
+    wanted = KINDS[kind].scene if kind != AUTO else None
+    if kind != AUTO and (wanted is None or isinstance(panel.scene, wanted)):
+        return kind
+    if isinstance(panel.scene, Clip):
+        return "filmstrip"
+    if isinstance(panel.scene, Plane):
+        return "places" if panel.scene.line else "overlay"
+    return panel.kind or ("text" if panel.lines else "map")
 
 
 def _rows(drawings: Sequence[Drawing], across: int) -> Iterator[list[Drawing]]:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from regard.pictures.labels import LEFT_TO_RIGHT, leftwards, printable
 from regard.pictures.panel import Panel
+from regard.pictures.scene import Scene, check_scene
 from regard.pictures.weights import checked
 
 MOST = 120  # symbols of either side in one picture
@@ -27,11 +28,13 @@ class Window(NamedTuple):
     sides: list[float]  # weights of the lines; empty: they have none
     axes: tuple[str, str]  # what rows and columns are
     span: range  # columns on which the answer stands
+    scene: Scene | None = None
 
 
 def window(panel: Panel, most_rows: int = MOST, most_columns: int = MOST) -> Window:
     """The first symbols of both sides, at most so many; what is left out is said."""
     table = checked(panel.weights, panel.rows, panel.columns)  # (T, S)
+    check_scene(panel.scene, len(panel.columns))
     rows, columns = [printable(label) for label in panel.rows], [printable(label) for label in panel.columns]
     marked = frozenset((t, j) for t, j in panel.marked if t < most_rows and j < most_columns)
     names = [f"{name} tokens" if name else other for name, other in zip(panel.axes, ("rows", "columns"), strict=True)]
@@ -41,7 +44,7 @@ def window(panel: Panel, most_rows: int = MOST, most_columns: int = MOST) -> Win
     lines = _lines(panel, len(columns))
     sides = list(panel.sides[: len(lines)])
     span = range(len(columns))[slice(*panel.span)]
-    return Window(table, rows, columns, heading(panel.title), marked, note, lines, sides, panel.axes, span)
+    return Window(table, rows, columns, heading(panel.title), marked, note, lines, sides, panel.axes, span, panel.scene)
 
 
 def _lines(panel: Panel, shown: int) -> list[int]:
