@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from regard.errors import UsageError
 
 if TYPE_CHECKING:
-    from regard.pictures import Panel
+    from regard.pictures import Panel, Scene
 
 HEADING = 70  # columns of a terminal that a heading may take, before the source in it is shortened
 SHORTENED = 24  # columns that are left of such a source
@@ -46,6 +46,14 @@ class Look(NamedTuple):
         }
 
 
+class Sight(Protocol):
+    """A picture or a clip that is not drawn, and perhaps not even read, unless somebody asks."""
+
+    def measures(self) -> dict[str, Any]: ...  # as JSON: how many cells or frames there are
+
+    def scene(self) -> "Scene": ...
+
+
 @dataclass(frozen=True)
 class Prediction:
     """What a run answers to one source.
@@ -74,6 +82,12 @@ class Prediction:
     looks: Sequence[Look] = ()  # further weights behind the answer
     left_out: int = 0  # source tokens beyond what the run reads
     axes: tuple[str, str] | None = None  # what the rows and columns of the attention are, if not output and source
+    sight: Sight | None = field(default=None, repr=False, compare=False)  # what was looked at, if that is no text
+
+    @property
+    def scene(self) -> "Scene | None":
+        """What pictures draw under the weights, read now: the source's cells or frames are its tokens."""
+        return None if self.sight is None else self.sight.scene()
 
     def to_dict(self) -> dict[str, Any]:
         """As `regard predict --json` prints it."""
@@ -96,6 +110,8 @@ class Prediction:
         for name in ("attention_rows", "axes", "lines", "line_weights", "copied", "left_out"):
             if value := getattr(self, name):
                 content[name] = value if isinstance(value, int) else list(value)
+        if self.sight:
+            content |= self.sight.measures()
         if self.looks:
             content["looks"] = [look.to_dict() for look in self.looks]
         if self.nbest:
@@ -137,7 +153,7 @@ class Prediction:
         rows = self.attention_rows or self.output_tokens
         places = self._span_places()
         chosen = self.probabilities is not None or self.span is not None
-        is_text = chosen and (len(rows) == 1 or len(self.source_tokens) > LONG)
+        is_text = chosen and self.sight is None and (len(rows) == 1 or len(self.source_tokens) > LONG)
         return Panel(
             self.attention,
             rows,
@@ -149,6 +165,7 @@ class Prediction:
             self.axes or (("", "source") if self.attention_rows else AXES),
             "map" if self.lines and not chosen else "",  # as a text, there would be a copy for each symbol written
             (places[0], places[-1] + 1) if places else (0, 0),
+            self.scene,
         )
 
     def panels(self, title: str | None = None) -> "list[Panel]":
@@ -159,13 +176,14 @@ class Prediction:
         return [self.panel(title), *further]
 
     def save(self, path: str | Path, *, kind: str = "auto") -> None:
-        """A picture (map, lines, text, or what suits it): .svg, .png, .pdf, .html (interactive) or .json."""
+        """A picture of a kind that `regard.pictures` knows, or what suits it, by the ending: .svg, .png, .pdf, .gif,
+        .html (interactive) or .json."""
         from regard.pictures import save
 
         save(self.panels(), path, kind=kind)
 
     def show(self, *, kind: str = "auto") -> None:
-        """In a notebook the picture; in a terminal characters: a map, a list, a highlighted text."""
+        """In a notebook the picture; in a terminal characters: a map, a list, a highlighted text, a grid of shades."""
         from regard.pictures import show
 
         show(self.panels(), kind=kind)

@@ -24,7 +24,8 @@ def from_json(text: str) -> list[Panel]:
 
 
 def to_dict(panel: Panel, longest: int = 0) -> dict[str, Any]:
-    """The panel as the viewer takes it; pictures come along if they may have sides so long, else only their grid."""
+    """The panel as the viewer takes it; pictures come along if they may have sides so long (lines of
+    writing twice that, frames a third), else only their grid."""
     checked(panel.weights, panel.rows, panel.columns)
     return {
         "title": panel.title,
@@ -42,6 +43,7 @@ def to_dict(panel: Panel, longest: int = 0) -> dict[str, Any]:
 
 def _scene_dict(scene: Scene, longest: int) -> dict[str, Any]:
     images = scene.frames if isinstance(scene, Clip) else (scene.image,)
+    longest = longest // 3 if isinstance(scene, Clip) else longest * 2 if scene.line else longest
     seen = {"images": [data_url(shrunk(one, longest)) if one else "" for one in images]} if longest else {}
     if isinstance(scene, Clip):
         return {"frames": len(images), **seen}

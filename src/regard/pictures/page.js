@@ -1,4 +1,4 @@
-// The bar above the panels of a saved page: map, lines or text, and the threshold, for all panels together.
+// The bar above the panels of a saved page: what kind of picture, and the threshold, for all panels together.
 (function () {
   "use strict";
 
@@ -6,18 +6,18 @@
   const largest = (some) => some.flatMap((panel) => panel.weights).reduce((most, row) => Math.max(most, ...row), 0); // by rows: a call takes only so many arguments
   const top = largest(panels);
   const auto = window.regardViewer.suits;
-  const usual = { auto: 0, map: 0, text: 0, lines: Math.round(top * 10) / 100 };
+  const usual = { lines: Math.round(top * 10) / 100 };
   let kind = document.body.dataset.kind;
   if (kind === "auto" && new Set(panels.map(auto)).size === 1) kind = auto(panels[0]);
   let chosen = null; // the threshold, once somebody has moved it
 
+  const possible = new Set(panels.flatMap(window.regardViewer.kinds));
+  const kinds = ["overlay", "places", "filmstrip", "animation", "map", "lines", "text"].filter((name) => possible.has(name));
   const bar = document.createElement("div");
   bar.className = "regard-bar";
   bar.innerHTML = `
     <fieldset><legend>Show</legend>
-      <label><input type="radio" name="kind" value="map"> map</label>
-      <label><input type="radio" name="kind" value="lines"> lines</label>
-      <label><input type="radio" name="kind" value="text"> text</label>
+      ${kinds.map((name) => `<label><input type="radio" name="kind" value="${name}"> ${name}</label>`).join("\n      ")}
     </fieldset>
     <label class="regard-threshold">Leave out weights below
       <input type="range" min="0" max="1" step="0.01"> <output></output>
@@ -29,7 +29,7 @@
   const across = Number(document.body.dataset.across) || panels.length; // panels in a row, where the window is wide enough
   let row = null;
 
-  const threshold = () => chosen ?? usual[kind];
+  const threshold = () => chosen ?? usual[kind] ?? 0;
   const alike = (panel) => panels.filter((other) => kind !== "auto" || auto(other) === auto(panel)); // share one scale
   const options = (panel) => ({ kind, threshold: threshold(), top: largest(alike(panel)) });
   const viewers = panels.map((panel, number) => {

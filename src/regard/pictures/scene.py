@@ -31,6 +31,9 @@ class Plane(NamedTuple):
         """A name for each cell, `row:column`, both from 1."""
         return [f"{row}:{column}" for row in range(1, self.rows + 1) for column in range(1, self.columns + 1)]
 
+    def measures(self) -> dict[str, list[int]]:
+        return {"grid": [self.rows, self.columns]}
+
     @property
     def aspect(self) -> float:
         """Width over height."""
@@ -46,6 +49,9 @@ class Clip(NamedTuple):
     @property
     def labels(self) -> list[str]:
         return [str(number) for number in range(1, len(self.frames) + 1)]
+
+    def measures(self) -> dict[str, int]:
+        return {"frames": len(self.frames)}
 
     @property
     def aspect(self) -> float:

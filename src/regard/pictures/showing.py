@@ -8,9 +8,10 @@ from importlib import import_module
 from regard.pictures.highlight import highlighted
 from regard.pictures.labels import cut
 from regard.pictures.listing import listing
+from regard.pictures.mosaic import mosaic, ruler
 from regard.pictures.panel import Panel
 from regard.pictures.saving import draw_svg
-from regard.pictures.sheet import AUTO, kind_of, known
+from regard.pictures.sheet import AUTO, kinds_of, known
 from regard.pictures.terminal import heat_map
 from regard.pictures.window import heading
 
@@ -28,15 +29,20 @@ def show(panels: Sequence[Panel], *, kind: str = AUTO) -> None:
 
 def draw_text(panels: Sequence[Panel], *, kind: str = AUTO, width: int = 80, colour: bool = False) -> str:
     """All panels as text, one below the other."""
-    return "\n\n".join(_text(panel, known(kind), width, colour) for panel in panels)
+    kinds = kinds_of(panels, known(kind))
+    return "\n\n".join(_text(panel, own, width, colour) for panel, own in zip(panels, kinds, strict=True))
 
 
-def _text(panel: Panel, kind: str, width: int, colour: bool) -> str:
-    own, columns = kind_of(panel, kind), _underlined(panel)
+def _text(panel: Panel, own: str, width: int, colour: bool) -> str:
+    columns = _underlined(panel)
     if own == "text":
         drawn = highlighted(panel, width=width, colour=colour)
     elif own == "lines":
         drawn = listing(panel.weights, panel.rows, columns, width=width)
+    elif own in ("overlay", "animation"):
+        drawn = mosaic(panel, width=width, colour=colour)
+    elif own == "places":
+        drawn = ruler(panel, width=width)
     else:
         drawn = heat_map(panel.weights, panel.rows, columns, width=width, colour=colour, axes=panel.axes)
     return f"{cut(heading(panel.title), width)}\n\n{drawn}" if panel.title else drawn

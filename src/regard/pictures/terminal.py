@@ -69,7 +69,7 @@ def _blocks(columns: list[Column], room: int) -> Iterator[list[Column]]:
 def _block(columns: list[Column], sides: list[str], gutter: int, colour: bool) -> Iterator[str]:
     head = "".join(_centred(column.label, column.width) for column in columns)
     yield f"{'':{gutter}} {head}".rstrip()
-    paint = _coloured if colour else _shaded
+    paint = tone if colour else _shaded
     for row, side in enumerate(sides):
         line = "".join(paint(float(column.shares[row]), column.width) for column in columns)
         yield f"{' ' * (gutter - cells(side))}{steady(side)} {line}{RESET if colour else ''}".rstrip()
@@ -77,11 +77,15 @@ def _block(columns: list[Column], sides: list[str], gutter: int, colour: bool) -
 
 def _shaded(share: float, width: int) -> str:
     """The last column of a cell stays empty, so that neighbours can be told apart."""
-    shade = SHADES[bisect_right(STEPS, share)]
-    return f"{shade if shade == SHADES[0] else shade * (width - 1):^{width - 1}} "
+    one = shade(share)
+    return f"{one if one == SHADES[0] else one * (width - 1):^{width - 1}} "
 
 
-def _coloured(share: float, width: int) -> str:
+def shade(share: float) -> str:
+    return SHADES[bisect_right(STEPS, share)]
+
+
+def tone(share: float, width: int) -> str:
     return f"\x1b[48;5;{RAMP[round(share * (len(RAMP) - 1))]}m{' ' * width}"
 
 

@@ -1,4 +1,5 @@
-// Attention one can point at: a heat map, alignment lines or a highlighted text of one panel, drawn into a container.
+// Attention one can point at: a heat map, alignment lines or a highlighted text of one panel, drawn into a container; or
+// the picture or clip that was looked at, under its weights.
 //
 //   regardViewer(container, panel, options) -> {update(options)}
 //   panel   {title, rows, columns, weights, marked: [[t, j], …]}   rows are output symbols, columns source symbols
@@ -6,9 +7,13 @@
 //           {axes: ["output", "source"]}                           perhaps: what rows and columns are, if not these
 //           {kind: "map"}                                          perhaps: what "auto" draws
 //           {span: [3, 5]}                                         perhaps: columns begin … end − 1, where the answer stands
-//   options {kind: "auto" | "map" | "lines" | "text", threshold: 0 … 1, top}
+//           {scene: {grid: [rows, columns], images: [url], boxes: [[t, left, top, right, bottom], …], line: true}}
+//           {scene: {frames: 24, images: [url, …]}}                perhaps: a picture whose cells, row by row, are the
+//                                                                  columns, or a clip; urls may be empty or left out
+//   options {kind: "auto" | "map" | "lines" | "text" | "overlay" | "places" | "filmstrip" | "animation",
+//            threshold: 0 … 1, top}
 //           weights below the threshold are not drawn; `top` has the full colour: the panel's largest by default;
-//           "auto" draws what regardViewer.suits(panel) says: unless told, a text where the panel has lines, else a map
+//           "auto" draws what suits the panel: the first of regardViewer.kinds(panel)
 //
 // Pointing at or focusing a symbol shows its row or column; arrow keys walk along a side. A click or Enter on an output
 // symbol sends the bubbling event "regard:row" with detail {row}. No dependencies, no inline styles, no network.
@@ -19,6 +24,9 @@
   const LEAST = 0.1; // share of the largest weight below which lines are left out, unless a threshold is given
   const INVISIBLE = 0.004; // share below which a cell has the colour of the ground
   const THICKEST = 9;
+  const [DARK, DIM, LIGHT] = [0.8, 0.6, 0.45]; // opacity of the black and of the white of a veil: as in veil.py
+  const LARGE = 420; // pixels of a picture's longer side, at least
+  const TURN = 1200; // milliseconds of a symbol in an animation
   const FAMILY = 'system-ui, "Noto Sans", sans-serif';
   const ruler = document.createElement("canvas").getContext("2d");
 
@@ -55,18 +63,29 @@
     };
   };
 
-  window.regardViewer.suits = (panel) => panel.kind || (panel.lines && panel.lines.length ? "text" : "map");
+  // The kinds a panel can be drawn as, the one that suits it first.
+  window.regardViewer.kinds = function ({ kind, lines, scene }) {
+    const usual = lines && lines.length ? ["text", "map", "lines"] : ["map", "lines", "text"];
+    const plain = kind ? [kind, ...usual.filter((other) => other !== kind)] : usual;
+    if (!scene) return plain;
+    if (!scene.grid) return ["filmstrip", ...plain];
+    return [...(scene.line ? ["places", "overlay"] : ["overlay", "places"]), "animation", ...plain];
+  };
+
+  window.regardViewer.suits = (panel) => window.regardViewer.kinds(panel)[0];
 
   // What every kind of drawing gives: view.sides and view.heads (the labels), and light(place), which highlights.
   function draw(view) {
-    view.kind = view.options.kind === "auto" ? window.regardViewer.suits(view.panel) : view.options.kind;
+    const kinds = window.regardViewer.kinds(view.panel);
+    view.kind = kinds.includes(view.options.kind) ? view.options.kind : kinds[0];
+    stop(view);
     view.top = view.options.top ?? view.largest;
     view.least = view.options.threshold ?? (view.kind === "lines" ? view.top * LEAST : 0);
     view.sides = [];
     view.heads = [];
     view.light = () => {};
     view.stage.replaceChildren();
-    ({ lines: drawLines, text: drawText }[view.kind] ?? drawMap)(view);
+    DRAW[view.kind](view);
     for (const labels of [view.sides, view.heads]) if (labels.length) labels[0].setAttribute("tabindex", "0");
     show(view, null);
   }
@@ -312,6 +331,197 @@
     return one;
   }
 
+  // ---- the picture that was looked at, lit where the symbol pointed at was looking; its words below, or at their places ----
+
+  function drawPlane(view) {
+    const { rows } = view;
+    const { grid, images = [], boxes = [], line } = view.panel.scene;
+    const placed = view.kind === "places" || (view.kind === "animation" && line);
+    const frame = html("div", "regard-plane");
+    const veil = html("canvas", "regard-veil");
+    [veil.height, veil.width] = grid;
+    const marks = svg("svg", { class: "regard-marks", viewBox: "0 0 1 1", preserveAspectRatio: "none" });
+    frame.append(images[0] ? enlarged(image(images[0], view.panel.title), line) : blank(grid), veil, marks);
+    const words = html("div", placed ? "regard-places" : "regard-caption");
+    words.dir = placed ? "ltr" : leftwards(rows.join(" ")) ? "rtl" : "ltr";
+    rows.forEach((text, t) => {
+      const one = html("span", "label regard-symbol");
+      one.textContent = placed ? text : text.replaceAll("␣", " ");
+      view.sides.push(named(view, one, "row", t));
+      words.append(one, " ");
+    });
+    const scene = html("div", "regard-scene");
+    scene.append(...(placed ? [words, frame] : [frame, words, play(view)]));
+    view.stage.append(scene);
+    if (placed) new ResizeObserver(() => stagger(view, words, grid)).observe(frame); // a picture comes after its frame
+
+    frame.addEventListener("pointermove", (event) => {
+      const { left, top, width, height } = frame.getBoundingClientRect();
+      const at = (place, count) => clamp(Math.floor(place * count), 0, count - 1);
+      const [row, column] = [at((event.clientY - top) / height, grid[0]), at((event.clientX - left) / width, grid[1])];
+      show(view, { column: row * grid[1] + column });
+    });
+    frame.addEventListener("pointerleave", () => show(view, focused(view)));
+    view.light = (place) => {
+      const row = place ? place.row : undefined;
+      layVeil(view, veil, row);
+      const given = boxes.filter(([t]) => t === row).map(([, x, y, u, v]) => box(x, y, u - x, v - y, "mark"));
+      const cells = view.marked.filter(([t]) => t === row).map(([, j]) => cellBox(j, grid, "mark"));
+      const here = place && place.column !== undefined ? [cellBox(place.column, grid, "band on")] : [];
+      marks.replaceChildren(...given, ...cells, ...here);
+    };
+    if (view.kind === "animation") start(view);
+  }
+
+  // Dark where nothing was looked at, white where the row's largest weight is; the browser smooths from cell to cell.
+  function layVeil(view, veil, row) {
+    const brush = veil.getContext("2d");
+    brush.clearRect(0, 0, veil.width, veil.height);
+    if (row === undefined) return;
+    const weights = view.panel.weights[row].map((weight) => (weight < view.least ? 0 : weight));
+    const top = Math.max(...weights, 1e-30);
+    const dark = view.panel.scene.line ? DIM : DARK;
+    const dots = brush.createImageData(veil.width, veil.height);
+    weights.forEach((weight, j) => {
+      const white = (LIGHT * weight) / top;
+      const alpha = dark * (1 - weight / top) + white;
+      dots.data.fill(Math.round((255 * white) / alpha), 4 * j, 4 * j + 3);
+      dots.data[4 * j + 3] = Math.round(255 * alpha);
+    });
+    brush.putImageData(dots, 0, 0);
+  }
+
+  function cellBox(j, [rows, columns], kind) {
+    return box((j % columns) / columns, Math.floor(j / columns) / rows, 1 / columns, 1 / rows, kind);
+  }
+
+  function image(url, alt) {
+    const one = html("img", "regard-picture");
+    one.src = url;
+    one.alt = alt || "";
+    one.draggable = false;
+    return one;
+  }
+
+  // A small picture is shown larger, until one side is long enough.
+  function enlarged(picture, line) {
+    picture.addEventListener("load", () => {
+      const { naturalWidth: wide, naturalHeight: tall } = picture;
+      picture.width = Math.round(wide * Math.max(Math.min((line ? 900 : LARGE) / wide, LARGE / tall), 1));
+    });
+    return picture;
+  }
+
+  // Grey, where there is no picture.
+  function blank([rows, columns]) {
+    return svg("svg", { class: "regard-picture regard-blank", viewBox: `0 0 ${columns} ${rows}`, width: 480 });
+  }
+
+  // Symbols at the centres of their weights, on the lowest level on which they do not touch the one to their left.
+  function stagger(view, words, [rows, columns]) {
+    const wide = words.clientWidth || 800;
+    const centres = view.panel.weights.map((row) => {
+      const total = sum(row) || 1;
+      return sum(row.map((weight, j) => (weight * ((j % columns) + 0.5)) / columns)) / total;
+    });
+    const ends = [];
+    const order = centres.map((_, t) => t).sort((one, other) => centres[one] - centres[other]);
+    for (const t of order) {
+      const half = measure(view.rows[t], 16) / 2 + 2;
+      const x = centres[t] * wide;
+      const free = ends.findIndex((end) => end <= x - half);
+      const level = free < 0 ? ends.length : free;
+      ends[level] = x + half;
+      view.sides[t].style.setProperty("--x", `${(100 * centres[t]).toFixed(2)}%`);
+      view.sides[t].style.setProperty("--level", level);
+    }
+    words.style.setProperty("--levels", ends.length);
+  }
+
+  function play(view) {
+    const one = html("button", "regard-play");
+    one.type = "button";
+    one.textContent = "Play";
+    one.addEventListener("click", () => (view.clock ? stop(view) : start(view)));
+    view.button = one;
+    return one;
+  }
+
+  function start(view) {
+    let row = 0;
+    const step = () => show(view, { row: row++ % view.rows.length });
+    if (!view.rows.length) return;
+    step();
+    view.clock = setInterval(step, TURN);
+    if (view.button) view.button.textContent = "Stop";
+  }
+
+  function stop(view) {
+    clearInterval(view.clock);
+    view.clock = null;
+    if (view.button) view.button.textContent = "Play";
+  }
+
+  // ---- the filmstrip: frames above, a cell per frame below, for each symbol ----
+
+  function drawFilm(view) {
+    const { rows, columns } = view;
+    const film = html("div", "regard-film");
+    const wide = clamp(Math.round(900 / Math.max(columns.length, 1)), 56, 132);
+    film.style.setProperty("--columns", columns.length);
+    film.style.setProperty("--wide", `${wide}px`);
+    const frames = columns.map((text, j) => {
+      const one = named(view, html("div", "label regard-frame"), "column", j);
+      const url = (view.panel.scene.images || [])[j];
+      if (url) one.append(image(url, ""));
+      one.append(text);
+      view.heads.push(one);
+      return one;
+    });
+    film.append(html("div", "regard-name"), ...frames);
+    rows.forEach((text, t) => {
+      const name = named(view, html("div", "label regard-name"), "row", t);
+      name.textContent = text.replaceAll("␣", " ");
+      name.dir = "auto";
+      view.sides.push(name);
+      film.append(name, ...columns.map((_, j) => shade(view, t, j)));
+    });
+    view.stage.append(film);
+    film.addEventListener("pointerover", ({ target }) => {
+      if (target.classList.contains("regard-shade")) {
+        show(view, { row: Number(target.dataset.row), column: Number(target.dataset.column) });
+      }
+    });
+    film.addEventListener("pointerleave", () => show(view, focused(view)));
+    view.light = (place) =>
+      frames.forEach((frame, j) => {
+        const row = place ? place.row : undefined;
+        const share = row === undefined ? 1 : view.panel.weights[row][j] / Math.max(...view.panel.weights[row], 1e-30);
+        frame.style.setProperty("--share", (0.15 + 0.85 * share).toFixed(3));
+      });
+  }
+
+  function shade(view, t, j) {
+    const one = html("div", "regard-shade");
+    const weight = view.panel.weights[t][j];
+    const share = weight < view.least || view.top === 0 ? 0 : Math.min(weight / view.top, 1);
+    one.style.setProperty("--share", `${(100 * share).toFixed(1)}%`);
+    one.dataset.row = t;
+    one.dataset.column = j;
+    one.classList.toggle("mark", view.marked.some(([row, column]) => row === t && column === j));
+    return one;
+  }
+
+  const DRAW = {
+    map: drawMap,
+    lines: drawLines,
+    text: drawText,
+    overlay: drawPlane,
+    places: drawPlane,
+    animation: drawPlane,
+    filmstrip: drawFilm,
+  };
+
   // ---- pointing, focusing, reading ----
 
   function listen(view) {
@@ -319,6 +529,7 @@
       const one = target instanceof Element ? target.closest(".label") : null;
       return one && { [one.dataset.side]: Number(one.dataset.number) };
     };
+    view.stage.addEventListener("pointerdown", (event) => event.target !== view.button && stop(view));
     view.stage.addEventListener("pointerover", (event) => place(event.target) && show(view, place(event.target)));
     view.stage.addEventListener("pointerout", (event) => place(event.target) && show(view, focused(view)));
     view.stage.addEventListener("focusin", (event) => place(event.target) && show(view, place(event.target)));
