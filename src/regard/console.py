@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -32,7 +33,9 @@ def sources(run: "Answerer", text: tuple[str, ...], file: str | None, features: 
         raise UsageError("nothing to answer: give TEXT, --input FILE, or lines on standard input")
     data = run.recipe.data  # of a table like that of training the same columns; else source, then what is beside it
     columns = Columns(data.source_column, data.source_column, data.features_column if run.codec.features else None)
-    examples = read_sources(file or "-", columns, lowercase=run.codec.lowercase)
+    read = read_sources(file or "-", columns, lowercase=run.codec.lowercase)
+    folder = os.path.dirname(file) if file and file != "-" else ""  # files that it names lie beside it
+    examples = [replace(one, source=run.codec.clean(one.source, folder)) if one.source else one for one in read]
     empty = [example.place for example in examples if not example.source]
     if len(empty) == len(examples):
         raise DataError(f"{file or 'standard input'} holds only empty lines; expected one source a line")

@@ -3,6 +3,8 @@
 from regard.errors import UsageError
 from regard.recipe import Model
 
+NO_CONTEXT = ("none", "monotonic", "abs")  # attentions that have none to hand on between two cells
+
 
 def check_model(model: Model) -> None:
     """Refuse parts that cannot stand beside each other."""
@@ -12,11 +14,16 @@ def check_model(model: Model) -> None:
         raise UsageError("model.fusion=deep needs model.cell=lstmn and model.attention=soft")
     if model.copy != "none":
         _check_copying(model)
+    if model.query == "between" and (model.cell == "lstmn" or model.copy != "none" or model.attention in NO_CONTEXT):
+        raise UsageError(
+            f"model.query=between came with model.cell={model.cell}, model.copy={model.copy} and "
+            f"model.attention={model.attention}; it needs a plain cell, no copying and an attention of soft or hard"
+        )
 
 
 def _check_lstmn(model: Model) -> None:
     """Its decoder has one way to look at the source, and copies nothing."""
-    if model.attention in ("monotonic", "abs"):
+    if model.attention in ("hard", "monotonic", "abs"):
         raise UsageError(f"model.attention={model.attention} needs another model.cell than lstmn")
     if model.copy != "none":
         raise UsageError(f"model.copy={model.copy} needs another model.cell than lstmn")

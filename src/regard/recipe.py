@@ -24,7 +24,9 @@ Share = Annotated[float, Field(ge=0, le=1)]
 PartShare = Annotated[float, Field(ge=0, lt=1)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Terms = Annotated[tuple[Literal["location", "coverage", "position", "markov", "fertility"], ...], Field(max_length=5)]
+Term = Literal["location", "coverage", "position", "markov", "fertility", "plane"]
+Terms = Annotated[tuple[Term, ...], Field(max_length=6)]
+Stages = Annotated[tuple[Size, ...], Field(min_length=1, max_length=6)]
 Blank = Annotated[str, Field(min_length=1, max_length=64)]
 
 
@@ -70,10 +72,10 @@ class Side(_Section):
 class Model(_Section):
     """The parts and their sizes."""
 
-    attention: Literal["soft", "monotonic", "fixed", "none", "abs"] = option(
+    attention: Literal["soft", "hard", "monotonic", "fixed", "none", "abs"] = option(
         "soft",
-        "soft; monotonic (exact, hard); fixed (the source's summary at every step); none (summary starts s_0 only); "
-        "abs (no recurrence: Rush et al. 2015)",
+        "soft; hard (one place is drawn: Xu et al. 2015); monotonic (exact, hard); fixed (the source's summary at "
+        "every step); none (summary starts s_0 only); abs (no recurrence: Rush et al. 2015)",
     )
     score: Literal["dot", "scaled", "projected", "bilinear", "additive", "mlp"] = option(
         "additive", "how well a query fits a key"
@@ -85,7 +87,10 @@ class Model(_Section):
     heads: Few = option(1, "attention heads")
     compare: Size = option(256, "size in which queries and keys are compared")
     jump: Reach = option(8, "longest jump with a bias of its own, in monotonic attention")
-    query: Literal["previous", "current"] = option("previous", "which state asks: s_{t-1} (Bahdanau) or s_t (Luong)")
+    query: Literal["previous", "current", "between"] = option(
+        "previous", "which state asks: s_{t-1} (Bahdanau), s_t (Luong), or one between two cells (conditional GRU)"
+    )
+    gate: bool = option(False, "each step says how much of its context it wants (Xu et al. 2015)")
     input_feeding: bool = option(False, "feed the last readout into the cell")
     cell: Literal["tanh", "sigmoid", "gru", "lstm", "lstmn"] = option(
         "lstm", "recurrent cell of encoder and decoder; lstmn looks back at all its states"
@@ -106,6 +111,15 @@ class Model(_Section):
     dropout: PartShare = option(0.2, "dropout on embeddings, between layers and on the readout")
     variational: bool = option(False, "one dropout mask per sequence, in the decoder also on the recurrent state")
     freeze: bool = option(False, "symbols that begin with word vectors (data.embeddings) keep them: no update")
+    doubly: Amount = option(0.0, "weight of Σ_j (1 − Σ_t α_tj)²: each place is to be looked at once in all; 0 is none")
+    localization: Amount = option(0.0, "weight of how widely each step's weights are spread; 0 is none")
+    localization_kind: Literal["variance", "gini"] = option(
+        "variance", "how that is measured: by the distance of places, or by their number"
+    )
+    reinforce: Amount = option(1.0, "hard attention: weight of what the success of its draws teaches")
+    entropy: Amount = option(0.002, "hard attention: what it is worth to stay undecided")
+    expected: Share = option(0.5, "hard attention: how often a source is read softly instead")
+    samples: Few = option(1, "hard attention: how often a batch is read")
     fertility: Amount = option(0.0, "weight of −log p of how much of each source symbol is written; 0 is none")
     agreement: Amount | None = option(
         None, "a second model, target → source, learns beside; γ: what it is worth that both look alike; or null"
@@ -233,6 +247,33 @@ class Entail(_Section):
 
 
 @dataclass(frozen=True)
+class Look(_Section):
+    """How pictures and clips are seen."""
+
+    encoder: str = option(
+        "small", "small, vgg or dense, which learn from the start; or a trained one: efficientnet-lite0, timm:NAME"
+    )
+    freeze: bool = option(True, "a trained encoder stays as it is, and what it makes of a picture is kept on disk")
+    fit: Literal["square", "height", "within"] = option(
+        "square", "the middle at size × size; all of it, size high (lines); all of it, within size × size"
+    )
+    size: Size = option(96, "pixels, see fit")
+    widest: Size = option(2048, "pixels of the widest picture, with fit=height")
+    channels: Literal[1, 3] = option(3, "1: shades of grey; 3: colours")
+    invert: bool = option(False, "dark becomes light: ink on paper")
+    stages: Stages = option((32, 64, 128), "channels of each stage of a small encoder; each halves width and height")
+    growth: Size = option(24, "channels that each layer of a dense encoder adds")
+    depth: Few = option(16, "layers of each of the three blocks of a dense encoder")
+    project: Reach = option(0, "size of a linear layer behind a trained, frozen encoder; 0 is none")
+    every: Count = option(1, "of a clip, every so manyth frame is seen")
+    frames: Size = option(32, "frames of a clip that are seen, at most, evenly spaced")
+    local: bool = option(False, "clips: 3-D convolutions see short motions, beside what is seen in each frame")
+    hops: Annotated[int, Field(ge=0, le=8)] = option(
+        2, "how often a question looks at the picture; 0: both are read as a whole"
+    )
+
+
+@dataclass(frozen=True)
 class Recipe(_Section):
     """One system: a task and all its options."""
 
@@ -250,6 +291,7 @@ class Recipe(_Section):
     point: Point = field(default_factory=Point)
     imply: Imply = field(default_factory=Imply)
     entail: Entail = field(default_factory=Entail)
+    look: Look = field(default_factory=Look)
 
 
 class Described(NamedTuple):

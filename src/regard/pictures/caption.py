@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from regard.pictures.document import BROAD, LETTER, THIN
 from regard.pictures.drawing import Box, Shape, Words
-from regard.pictures.labels import cells, cut, leftwards, spaced
+from regard.pictures.labels import cells, cut, leftwards
 
 LONGEST = 24  # columns of a word
 BLANK = 0.32  # between words, in heights of the font
@@ -27,7 +27,7 @@ class Caption(NamedTuple):
 
 def set_caption(labels: Sequence[str], wide: float, font: float, centred: bool = False) -> Caption:
     """In lines no longer than `wide`, in the direction of reading."""
-    texts = [cut(spaced(label), LONGEST) for label in labels]
+    texts = [cut(label, LONGEST) for label in labels]
     lines: list[list[tuple[str, float]]] = [[]]
     for text in texts:
         width = reach(text, font)

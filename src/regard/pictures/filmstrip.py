@@ -9,7 +9,7 @@ from typing import NamedTuple
 from regard.errors import UsageError
 from regard.pictures.caption import reach
 from regard.pictures.drawing import Box, Drawing, Picture, Shape, Words
-from regard.pictures.labels import cells, cut, spaced, widest
+from regard.pictures.labels import cells, cut, widest
 from regard.pictures.raster import shrunk
 from regard.pictures.scene import Clip
 from regard.pictures.window import Window
@@ -115,11 +115,11 @@ def _spans(shown: Window, strip: Strip) -> Iterator[Shape]:
 def _names(shown: Window, strip: Strip) -> Iterator[Shape]:
     for t, row in enumerate(shown.rows):
         y = strip.first + t * BAND + BAND / 2 + 3
-        yield Words(strip.left - 10, y, cut(spaced(row), LONGEST), FONT, edge="right", kind="label", about=row)
+        yield Words(strip.left - 10, y, cut(row, LONGEST), FONT, edge="right", kind="label", about=row)
     room = strip.frame / max(reach("0", SMALL), 1)
     for number in strip.seen:
         x = strip.left + (number + 0.5) * strip.cell
-        label = cut(spaced(shown.columns[number]), int(room))
+        label = cut(shown.columns[number], int(room))
         yield Words(x, strip.top + strip.tall + 15, label, SMALL, "faint", "middle", kind="label")
 
 

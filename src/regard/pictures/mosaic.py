@@ -6,7 +6,7 @@ from itertools import zip_longest
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.pictures.labels import cells, cut, spaced
+from regard.pictures.labels import cells, cut
 from regard.pictures.overlay import MOST_CELLS, cells_of, plane_of
 from regard.pictures.panel import Panel
 from regard.pictures.places import places
@@ -42,7 +42,7 @@ def _size(plane: Plane, width: int) -> tuple[int, int]:
 
 def _copy(shown: Window, plane: Plane, t: int, across: int, down: int, colour: bool) -> Iterator[str]:
     """The name, and below it the letters; all lines are equally long."""
-    name = cut(spaced(shown.rows[t]), across)
+    name = cut(shown.rows[t], across)
     yield steady(name) + " " * (across - cells(name))
     drawn = resampled(cells_of(shown, plane, t), down, across)
     top = float(drawn.max())

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from regard.errors import UsageError
 from regard.pictures.caption import Caption, draw_caption, set_caption, underlined
 from regard.pictures.drawing import Box, Drawing, Picture, Shape, Words
-from regard.pictures.labels import cells, cut, leftwards, spaced
+from regard.pictures.labels import cells, cut, leftwards
 from regard.pictures.raster import shrunk
 from regard.pictures.scene import Plane
 from regard.pictures.veil import DARK, DIM, veil
@@ -126,7 +126,7 @@ def _caption(shown: Window, width: float) -> Caption | None:
 
 def _label(shown: Window, t: int, frame: Frame, caption: Caption | None) -> Iterator[Shape]:
     """The symbol, what white is worth, and the symbol's place in the caption."""
-    text = cut(spaced(shown.rows[t]), max(int(frame.width // 11), 6))
+    text = cut(shown.rows[t], max(int(frame.width // 11), 6))
     y = frame.y + frame.height + 18
     sides = [(frame.x + 1, "left"), (frame.x + frame.width - 1, "right")]
     (first, edge), (last, other) = sides[::-1] if leftwards(" ".join(shown.rows)) else sides

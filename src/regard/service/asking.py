@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 from regard.answering import Answerer
+from regard.data.origin import is_sent
 from regard.data.readers import Example
 from regard.data.text import normalise
 from regard.errors import DataError, RegardError
@@ -115,6 +116,8 @@ def _example(run: Answerer, item: Item) -> Example:
     """The pair that an item is about, if it is none of the wrong kind and not too long."""
     if item.features and not run.codec.features:
         raise DataError("this model reads no features or other text beside its source: leave them out")
+    if run.codec.opens_files and not is_sent(item.source):
+        raise DataError("send the file itself, as data:image/png;base64,…: a path would be one of this machine's")
     example = run.example(_text(item), "the source")
     beside = getattr(run.task, "BESIDE", "")
     if beside and not normalise(example.features):  # a run would name an option of the command

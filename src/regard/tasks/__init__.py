@@ -24,6 +24,9 @@ TASKS = (
     "entail",
     "read",
     "fill",
+    "caption",
+    "describe",
+    "transcribe",
 )
 
 

@@ -14,17 +14,24 @@ LOOKING = within("model", "heads", "terms", "window", "normalise")  # what only 
 BAGS = within(  # abs reads a bag of symbols, and its decoder sees the last few: nothing recurs
     "model",
     *("score", "terms", "heads", "jump", "query", "input_feeding", "output", "readout", "tie", "ctc"),
-    *("cell", "encoder_layers", "decoder_layers", "bidirectional", "residual", "start", "variational"),
+    *("cell", "encoder_layers", "decoder_layers", "bidirectional", "residual", "start", "variational", "gate"),
+    *("reinforce", "entropy", "expected", "samples"),
 )
 
+DRAWING = within("model", "reinforce", "entropy", "expected", "samples")  # what only hard attention can be told
+NOT_SOFT = (*LOOKING, *DRAWING, "model.gate")
+
 WRITERS: Unused = {
-    ("model.attention", "soft"): within("model", "jump", "order"),
-    ("model.attention", "none"): (*LOOKING, *within("model", "jump", "order")),
-    ("model.attention", "fixed"): (*LOOKING, *within("model", "jump", "order")),
-    ("model.attention", "monotonic"): (*LOOKING, *within("model", "query", "input_feeding", "residual", "order")),
+    ("model.attention", "soft"): (*DRAWING, *within("model", "jump", "order")),
+    ("model.attention", "hard"): within("model", "heads", "jump", "order"),
+    ("model.attention", "none"): (*NOT_SOFT, *within("model", "jump", "order")),
+    ("model.attention", "fixed"): (*NOT_SOFT, *within("model", "jump", "order")),
+    ("model.attention", "monotonic"): (*NOT_SOFT, *within("model", "query", "input_feeding", "residual", "order")),
     ("model.attention", "abs"): BAGS,
     ("model.cell", "lstmn"): within("model", "input_feeding", "residual"),
-    ("model.fusion", "deep"): (*LOOKING, *within("model", "query", "score")),
+    ("model.fusion", "deep"): (*LOOKING, *within("model", "query", "score", "gate")),
+    ("model.query", "between"): within("model", "decoder_layers", "input_feeding", "residual"),
+    ("model.localization", 0.0): ("model.localization_kind",),
     ("model.terms", ()): ("model.term_width",),
     ("model.terms", ("position",)): ("model.term_width",),
     ("model.supervision", 0.0): ("model.supervision_kind",),

@@ -53,6 +53,7 @@ class Codec:
     sentences: bool  # whether sentences are told apart
 
     lowercase = False  # whoever reads a text for this codec leaves its capitals alone
+    opens_files = False
 
     @classmethod
     def learn(cls, examples: Sequence[Example], side: Side, labels: tuple[str, ...], **kept: Any) -> "Codec":
@@ -85,7 +86,7 @@ class Codec:
         )
         return Symbols(source, beside, first + second)
 
-    def clean(self, source: str) -> str:
+    def clean(self, source: str, folder: str = "") -> str:
         return normalise(source, self.lowercase)
 
     def source_symbols(self, example: Example) -> list[str]:

@@ -28,7 +28,10 @@ class Reads(Protocol):
     @property
     def lowercase(self) -> bool: ...
 
-    def clean(self, source: str) -> str: ...  # a source as somebody typed it → as it is read
+    @property
+    def opens_files(self) -> bool: ...  # whether a source names a file
+
+    def clean(self, source: str, folder: str = "") -> str: ...  # as somebody gave it, in a table there → as it is read
 
     def source_symbols(self, example: Example) -> list[str]: ...  # all that is read, in the order of its places
 
@@ -108,6 +111,8 @@ class Codec:
     lowercase: bool
     copies: bool = False
 
+    opens_files = False
+
     @classmethod
     def learn(
         cls,
@@ -127,7 +132,7 @@ class Codec:
             copies,
         )
 
-    def clean(self, source: str) -> str:
+    def clean(self, source: str, folder: str = "") -> str:
         return normalise(source, self.lowercase)
 
     def given(self, example: Example) -> Given:

@@ -1,8 +1,12 @@
 """Options → parts of models, by plain constructor calls: what the tasks' `build` functions put together."""
 
+from typing import TypeVar
+
 from torch import nn
 
 from regard.attention.bias import TERMS
+from regard.attention.gate import GatedAttention
+from regard.attention.hard import HardAttention
 from regard.attention.hierarchical import HierarchicalAttention
 from regard.attention.memory import Mechanism
 from regard.attention.monotonic import MonotonicTransition
@@ -14,8 +18,12 @@ from regard.attention.softmax import NORMALISERS
 from regard.attention.window import LocalWindow
 from regard.cells import CELLS
 from regard.decoders.abs import ABSDecoder
+from regard.decoders.conditional import ConditionalDecoder
 from regard.decoders.copying import GATES, CopyingDecoder
+from regard.decoders.doubly import DoublyStochastic
 from regard.decoders.fertility import Fertility
+from regard.decoders.hard import HardDecoder
+from regard.decoders.localization import Localization
 from regard.decoders.lstmn import DeepLSTMNDecoder, LSTMNDecoder
 from regard.decoders.monotonic import MonotonicDecoder
 from regard.decoders.output import OUTPUTS
@@ -81,49 +89,42 @@ def make_turn_encoder(symbols: int, border: int, options: Model) -> Hierarchical
 
 def make_decoder(
     symbols: int, value_size: int, options: Model, attention: Mechanism | None = None
-) -> RecurrentDecoder | MonotonicDecoder | ABSDecoder | LSTMNDecoder:
+) -> RecurrentDecoder | ConditionalDecoder | HardDecoder | MonotonicDecoder | ABSDecoder | LSTMNDecoder:
     """With the attention that the options ask for, unless one is handed in."""
     if options.cell == "lstmn":
         return _make_lstmn(symbols, value_size, options, attention)
-    size, layers, dropout = options.hidden, options.decoder_layers, make_dropout(options)
     if options.attention == "abs":
-        return ABSDecoder(
-            symbols,
-            options.embed,
-            size,
-            value_size,
-            options.order,
-            options.window,
-            NORMALISERS[options.normalise],
-            dropout,
-        )
-    start = STARTS[options.start](value_size, size, layers, CELLS[options.cell].parts)
+        sizes = (options.embed, options.hidden, value_size, options.order, options.window)
+        return ABSDecoder(symbols, *sizes, NORMALISERS[options.normalise], make_dropout(options))
     if options.attention == "monotonic":
-        transition = MonotonicTransition(SCORES[options.score](size, value_size, options.compare), options.jump)
-        output = OUTPUTS[options.output](size, value_size, options.embed, options.readout, symbols)
-        decoder: RecurrentDecoder | MonotonicDecoder = MonotonicDecoder(
-            symbols, options.embed, size, transition, output, start, options.cell, layers, dropout
-        )
-    else:
-        attention = attention or make_attention(size, value_size, options)
-        output = OUTPUTS[options.output](size, attention.size, options.embed, options.readout, symbols)
-        decoder = RecurrentDecoder(
-            symbols,
-            options.embed,
-            size,
-            attention,
-            output,
-            start,
-            options.cell,
-            layers,
-            options.query,
-            options.input_feeding,
-            options.residual,
-            dropout,
-        )
-    if options.tie:
-        _tie(output.O, decoder.words, options)
+        return _make_monotonic(symbols, value_size, options)
+    decoder = _make_recurrent(symbols, value_size, options, attention)
+    if options.attention == "hard":
+        return HardDecoder(decoder, options.reinforce, options.entropy, options.expected, options.samples)
     return decoder
+
+
+def _make_recurrent(
+    symbols: int, value_size: int, options: Model, attention: Mechanism | None
+) -> RecurrentDecoder | ConditionalDecoder:
+    size, layers, cell = options.hidden, options.decoder_layers, options.cell
+    start = STARTS[options.start](value_size, size, layers, CELLS[cell].parts)
+    attention = attention or make_attention(size, value_size, options)
+    output = OUTPUTS[options.output](size, attention.size, options.embed, options.readout, symbols)
+    parts = (symbols, options.embed, size, attention, output, start, cell)
+    if options.query == "between":
+        return _tied(ConditionalDecoder(*parts, make_dropout(options)), options)
+    how = (options.query, options.input_feeding, options.residual)
+    return _tied(RecurrentDecoder(*parts, layers, *how, make_dropout(options)), options)
+
+
+def _make_monotonic(symbols: int, value_size: int, options: Model) -> MonotonicDecoder:
+    size, layers, cell = options.hidden, options.decoder_layers, options.cell
+    start = STARTS[options.start](value_size, size, layers, CELLS[cell].parts)
+    transition = MonotonicTransition(SCORES[options.score](size, value_size, options.compare), options.jump)
+    output = OUTPUTS[options.output](size, value_size, options.embed, options.readout, symbols)
+    parts = (symbols, options.embed, size, transition, output, start, cell, layers)
+    return _tied(MonotonicDecoder(*parts, make_dropout(options)), options)
 
 
 def make_copying(writer: RecurrentDecoder, options: Model) -> CopyingDecoder:
@@ -151,18 +152,23 @@ def _make_lstmn(symbols: int, value_size: int, options: Model, attention: Mechan
         if deep
         else LSTMNDecoder(*sizes, attention, output, start, layers, options.query, dropout)
     )
-    if options.tie:
-        _tie(output.O, decoder.words, options)
-    return decoder
+    return _tied(decoder, options)
 
 
 def make_attention(
     query_size: int, value_size: int, options: Model
-) -> Attention | MultiHead | FixedContext | NoContext:
+) -> Attention | MultiHead | GatedAttention | HardAttention | FixedContext | NoContext:
     if options.attention == "none":
         return NoContext()
     if options.attention == "fixed":
         return FixedContext(value_size)
+    looks = _make_looks(query_size, value_size, options)
+    return GatedAttention(looks, query_size) if options.gate else looks
+
+
+def _make_looks(query_size: int, value_size: int, options: Model) -> Attention | MultiHead | HardAttention:
+    if options.attention == "hard":
+        return HardAttention(_head(query_size, value_size, options))
     if options.heads == 1:
         return _head(query_size, value_size, options)
     if value_size % options.heads:
@@ -182,12 +188,16 @@ def _head(query_size: int, value_size: int, options: Model) -> Attention:
 
 def make_asides(value_size: int, attends: bool, options: Model) -> list[nn.Module]:
     """Losses on where a decoder looks, which it must do for them."""
-    asked = {"fertility": options.fertility, "supervision": options.supervision}
+    asked = {name: getattr(options, name) for name in ("doubly", "localization", "fertility", "supervision")}
     asked |= {"agreement": options.agreement is not None}  # 0 is both directions without a bonus
     for name, wanted in asked.items():
         if wanted and not attends:
             raise UsageError(f"model.{name} needs weights, but model.attention={options.attention} has none: use soft")
     made: list[nn.Module] = []
+    if options.doubly:
+        made.append(DoublyStochastic(options.doubly))
+    if options.localization:
+        made.append(Localization(options.localization, options.localization_kind))
     if options.fertility:
         made.append(Fertility(value_size, options.compare, options.fertility))
     if options.supervision:
@@ -195,10 +205,17 @@ def make_asides(value_size: int, attends: bool, options: Model) -> list[nn.Modul
     return made
 
 
-def _tie(output: nn.Linear, words: nn.Embedding, options: Model) -> None:
-    if output.weight.shape != words.weight.shape:
-        raise UsageError(_untied(output, options))
-    output.weight = words.weight
+W = TypeVar("W", bound=RecurrentDecoder | ConditionalDecoder | MonotonicDecoder | LSTMNDecoder)
+
+
+def _tied(decoder: W, options: Model) -> W:
+    """With model.tie, one matrix embeds and predicts symbols."""
+    output, words = decoder.output.O, decoder.words
+    if options.tie:
+        if output.weight.shape != words.weight.shape:
+            raise UsageError(_untied(output, options))
+        output.weight = words.weight
+    return decoder
 
 
 def _untied(output: nn.Linear, options: Model) -> str:

@@ -24,6 +24,8 @@ class PointingCodec:
     longest: int  # tokens of a passage, and of a question, that are read
     blank: str  # what stands for the missing word in a question; "" where no word is missing
 
+    opens_files = False
+
     @property
     def features(self) -> bool:
         return True  # a question beside every passage
@@ -52,7 +54,7 @@ class PointingCodec:
         """Its tokens, the blank being one of them."""
         return _cut(example.features, self.symbols, self.blank)
 
-    def clean(self, source: str) -> str:
+    def clean(self, source: str, folder: str = "") -> str:
         return normalise(source, self.lowercase)
 
     def source_symbols(self, example: Example) -> list[str]:

@@ -1,0 +1,105 @@
+"""Options → eyes and encoders for pictures and clips."""
+
+from functools import cache
+from typing import Any
+
+import torch
+from torch import nn
+
+from regard.data.clip import ClipView
+from regard.data.view import View
+from regard.encoders.convolution import VGG16, ConvolutionEncoder
+from regard.encoders.dense import DenseEncoder
+from regard.encoders.plane import MapEncoder, PlaneEncoder
+from regard.encoders.pretrained import load_pretrained, make_pretrained
+from regard.encoders.recurrent import RecurrentEncoder
+from regard.encoders.video import FrameEncoder, LocalEncoder
+from regard.errors import UsageError
+from regard.model import hollow
+from regard.recipe import Look, Model
+from regard.tasks.eyes import ClipEye, PictureEye
+from regard.tasks.parts import make_dropout
+
+FROM_THE_START = ("small", "vgg", "dense")
+LOCAL = (16, 32, 64)  # channels of the 3-D convolutions
+
+
+def is_trained(look: Look) -> bool:
+    return look.encoder not in FROM_THE_START
+
+
+def make_picture_eye(look: Look) -> PictureEye:
+    facts = _facts(look)
+    frozen = look.encoder if is_trained(look) and look.freeze else ""
+    return PictureEye(_view(look, facts), facts.stride, frozen, line=look.fit == "height")
+
+
+def make_clip_eye(look: Look) -> ClipEye:
+    facts = _facts(look)
+    frozen = look.encoder if is_trained(look) and look.freeze else ""
+    if frozen and look.local:
+        raise UsageError("look.local needs the frames themselves: set look.freeze=false, or a small encoder")
+    return ClipEye(ClipView(_view(look, facts), look.every, look.frames), frozen)
+
+
+def _view(look: Look, facts: "_Facts") -> View:
+    return View(look.channels, look.fit, look.size, look.widest, look.invert, facts.mean, facts.std)
+
+
+class _Facts:
+    """What an eye must know of an encoder."""
+
+    def __init__(self, encoder: Any):
+        self.stride, self.size = encoder.stride, encoder.size
+        self.mean, self.std = getattr(encoder, "mean", ()), getattr(encoder, "std", ())
+
+
+@cache
+def _facts(look: Look) -> _Facts:
+    with hollow():
+        return _Facts(_make_plane(look, Model()))
+
+
+def _make_plane(look: Look, options: Model) -> PlaneEncoder:
+    """What sees pixels."""
+    if look.encoder == "small":
+        stages = [(size, size) for size in look.stages]
+        return ConvolutionEncoder(look.channels, stages, dropout=make_dropout(options))
+    if look.encoder == "vgg":
+        return ConvolutionEncoder(look.channels, VGG16, dropout=make_dropout(options))
+    if look.encoder == "dense":
+        return DenseEncoder(look.channels, look.growth, look.depth, make_dropout(options))
+    if look.channels != 3 or look.invert:
+        raise UsageError(f"look.encoder={look.encoder} was trained on colours: set look.channels=3, look.invert=false")
+    return make_pretrained(look.encoder)
+
+
+def make_picture_encoder(look: Look, options: Model) -> nn.Module:
+    """Pictures → Encoded; of pictures that a frozen encoder has seen, its maps → Encoded."""
+    made: Any
+    if is_trained(look) and look.freeze:
+        made = MapEncoder(_facts(look).size, look.project or None, make_dropout(options))
+    else:
+        made = _make_plane(look, options)
+    module: nn.Module = made
+    return module
+
+
+def make_clip_encoder(look: Look, options: Model) -> nn.Module:
+    """Clips → Encoded over their frames."""
+    frames: Any = make_picture_encoder(look, options)
+    local = LocalEncoder(look.channels, LOCAL) if look.local else None
+    size = frames.size + (local.size if local else 0)
+    directions = 2 if options.bidirectional else 1
+    sizes = (size, options.hidden // directions, options.cell, options.encoder_layers, options.bidirectional)
+    return FrameEncoder(frames, RecurrentEncoder(*sizes, options.residual, make_dropout(options)), local)
+
+
+def begin_trained(encoder: nn.Module, look: Look) -> None:
+    """A trained encoder that goes on learning begins with its weights; a run that is loaded has its own."""
+    weights = next(encoder.parameters(), None)
+    if not is_trained(look) or look.freeze or weights is None or weights.is_meta:
+        return
+    tuned: Any = encoder.frames if isinstance(encoder, FrameEncoder) else encoder
+    with torch.no_grad():
+        tuned.load_state_dict(load_pretrained(look.encoder).state_dict())
