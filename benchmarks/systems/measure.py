@@ -60,14 +60,14 @@ def _lines(recipe: str) -> tuple[str, ...]:
 
 
 def _fused(recipe: str) -> tuple[str, ...]:
-    sizes = "--epochs 5 --set data.lowercase=true --set model.hidden=256 --set model.dropout=0.2"
+    sizes = "--epochs 3 --set data.lowercase=true --set model.hidden=256 --set model.dropout=0.2"
     return (*_PAIRS, "translate", f"--recipe {recipe} {sizes}", "bleu chrf")
 
 
 def _biased(recipe: str) -> tuple[str, ...]:
     sizes = "hidden=192 embed=128 readout=128 compare=96 dropout=0.2"
     rates = "learning_rate=0.002 ema=0.99 metric=loss"
-    options = f"--recipe {recipe} --epochs 4 {_set('model', sizes)} {_set('training', rates)}"
+    options = f"--recipe {recipe} --epochs 3 {_set('model', sizes)} {_set('training', rates)}"
     return (*_PAIRS, "translate", options, "bleu chrf")
 
 
