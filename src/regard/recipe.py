@@ -187,8 +187,9 @@ class Search(_Section):
 
 @dataclass(frozen=True)
 class Choose(_Section):
-    """How texts become one vector, where a class is chosen."""
+    """How a source becomes one vector, where a class is chosen."""
 
+    of: Literal["text", "picture", "clip"] = option("text", "what is classified")
     levels: Literal[1, 2] = option(1, "1: a text is one sequence; 2: words of sentences are read, then the sentences")
     pool: Literal["last", "mean", "max", "attention", "structured"] = option(
         "attention", "values → one vector: the last states, mean, maximum, a learned query, or several (structured)"

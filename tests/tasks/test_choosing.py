@@ -18,7 +18,8 @@ from regard.decoders.choice import Chooser, Chosen, Seen
 from regard.errors import DataError
 from regard.prediction import Prediction
 from regard.recipe import Choose, Data, Model, Recipe, Search, Side
-from regard.tasks.choosing import Codec, answer, batch, codec, encode, loss
+from regard.tasks.choices import Codec
+from regard.tasks.choosing import answer, batch, codec, encode, loss
 from regard.tasks.classify import build
 from regard.tasks.request import Request
 from tests.tasks.test_codec import json_values

@@ -15,7 +15,7 @@ from regard.recipe import Search
 from regard.run import load
 from regard.settings import build
 from regard.tasks import entail
-from regard.tasks.choosing import Codec
+from regard.tasks.choices import Codec
 from regard.tasks.entail import read
 from regard.tasks.request import Request
 from tests.command import Result, done, refused, regard, write

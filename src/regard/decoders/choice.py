@@ -8,7 +8,6 @@ from regard.attention.pool import Pool, pooled, redundancy
 from regard.data.batching import Padded
 from regard.dropout import Dropout
 from regard.encoders.hierarchy import HierarchicalEncoder, Levels
-from regard.encoders.recurrent import TextEncoder
 from regard.losses import Loss, class_cross_entropy
 
 
@@ -99,9 +98,9 @@ class Classifier(nn.Module):
 
 
 class FlatReader(nn.Module):
-    """A text as one sequence:  z = classifier(pool(h_1 … h_S))            Lin et al. 2017, with a structured pool"""
+    """All places as one sequence:  z = classifier(pool(h_1 … h_S))           Lin et al. 2017, with a structured pool"""
 
-    def __init__(self, encoder: TextEncoder, pool: Pool, classifier: Classifier):
+    def __init__(self, encoder: nn.Module, pool: Pool, classifier: Classifier):
         super().__init__()
         self.encoder, self.classifier = encoder, classifier
         self.pool = cast(nn.Module, pool)

@@ -25,6 +25,7 @@ TASKS = (
     "read",
     "fill",
     "caption",
+    "answer",
     "describe",
     "transcribe",
 )

@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.data.batching import Padded, pad
+from regard.data.batching import Padded, join, pad
 from regard.data.readers import Columns, Example, Reading, read_pairs
 from regard.data.sentences import SEPARATOR, join_lines, split_sentences
 from regard.data.text import normalise
@@ -25,7 +25,7 @@ from regard.losses import Loss
 from regard.metrics import Measured, accuracy, macro_f1
 from regard.prediction import Look, Prediction
 from regard.recipe import Recipe, Side
-from regard.tasks.codec import Half
+from regard.tasks.choices import Chooses, Codec, Symbols, all_labels
 from regard.tasks.request import Request
 
 METRIC = "accuracy"  # what early stopping watches
@@ -33,113 +33,10 @@ SECTIONS = ("data", "source", "model", "training", "choose")
 logger = logging.getLogger("regard")
 
 
-class Symbols(NamedTuple):
-    """An example's texts as they are read."""
-
-    source: list[str]
-    beside: list[str]  # of the second text of a pair
-    left_out: int  # symbols beyond what is read
-
-
-@dataclass(frozen=True)
-class Codec:
-    """How texts become symbols, and which classes there are."""
-
-    source: Half
-    labels: tuple[str, ...]  # in alphabetic order
-    features: bool  # whether there is a second text beside each source
-    lowers: bool  # whether letters are made small, after sentences were found by their capitals
-    longest: int  # symbols of an example that are read; the two texts of a pair have half of them each
-    sentences: bool  # whether sentences are told apart
-
-    lowercase = False  # whoever reads a text for this codec leaves its capitals alone
-    opens_files = False
-
-    @classmethod
-    def learn(cls, examples: Sequence[Example], side: Side, labels: tuple[str, ...], **kept: Any) -> "Codec":
-        """`kept` are the other fields."""
-        if len(labels) < 2:
-            raise DataError(f"every example has the label {labels[0]!r}: there is nothing to choose between")
-        pairs = kept["features"]
-        texts = [text for one in examples for text in ((one.source, one.features) if pairs else (one.source,))]
-        pieces = [piece for text in texts for piece in _pieces(text, kept["sentences"], kept["lowers"])]
-        half = Half.learn(pieces, [[SEPARATOR] * side.least], side)
-        return cls(half, labels, **kept)
-
-    @property
-    def separator(self) -> int:
-        """The number of the symbol between sentences."""
-        return self.source.vocabulary.encode([SEPARATOR])[0]
-
-    def symbols(self, example: Example) -> Symbols:
-        """Both texts, up to where they are read."""
-        if not self.features:
-            source, left_out = self._cut(example.source, self.longest)
-            return Symbols(source, [], left_out)
-        if not normalise(example.features):
-            raise DataError(
-                f"{example.place or 'the source'} comes without its second text: give both, with a tab between them, "
-                "or the second with --beside"
-            )
-        (source, first), (beside, second) = (
-            self._cut(text, max(self.longest // 2, 1)) for text in (example.source, example.features)
-        )
-        return Symbols(source, beside, first + second)
-
-    def clean(self, source: str, folder: str = "") -> str:
-        return normalise(source, self.lowercase)
-
-    def source_symbols(self, example: Example) -> list[str]:
-        read = self.symbols(example)
-        return read.source + read.beside
-
-    def target_symbols(self, text: str | Sequence[str]) -> list[str]:
-        """A class is one symbol."""
-        return [text] if isinstance(text, str) else list(text)
-
-    def _cut(self, text: str, most: int) -> tuple[list[str], int]:
-        """The first symbols of a text, at most so many, and how many more there are but for separators."""
-        symbols: list[str] = []
-        for piece in _pieces(text, self.sentences, self.lowers):
-            symbols += [SEPARATOR] if symbols else []
-            symbols += self.source.segmenter.split(piece)
-        read, rest = symbols[:most], symbols[most:]
-        return read[:-1] if read[-1] == SEPARATOR else read, len(rest) - rest.count(SEPARATOR)
-
-    def to_json(self) -> dict[str, Any]:
-        rest = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in ("source", "labels")}
-        return {"source": self.source.to_json(), "labels": list(self.labels), **rest}
-
-    @classmethod
-    def from_json(cls, content: Any) -> "Codec":
-        names = [one.name for one in fields(cls)]
-        if not isinstance(content, dict) or set(content) != set(names):
-            raise DataError(f"expected {', '.join(names)}")
-        labels, longest = content["labels"], content["longest"]
-        if not isinstance(labels, list) or not all(isinstance(one, str) for one in labels):
-            raise DataError(f"labels are {labels!r:.40}; expected a list of texts")
-        if len(labels) < 2 or labels != sorted(set(labels)):
-            raise DataError(f"labels are {labels!r:.40}; expected at least two, each once, in alphabetic order")
-        if type(longest) is not int or longest < 1:
-            raise DataError(f"longest is {longest!r:.40}; expected a number of at least 1")
-        for name in ("features", "lowers", "sentences"):
-            if not isinstance(content[name], bool):
-                raise DataError(f"{name} is {content[name]!r:.40}; expected true or false")
-        codec = cls(**{**content, "source": Half.from_json(content["source"]), "labels": tuple(labels)})
-        if SEPARATOR not in codec.source.vocabulary:
-            raise DataError("the vocabulary has no symbol between sentences")
-        return codec
-
-
-def _pieces(text: str, sentences: bool, lowers: bool) -> list[str]:
-    """What is cut into symbols, piece by piece."""
-    return [normalise(piece, lowers) for piece in (split_sentences(text) if sentences else [join_lines(text)])]
-
-
 class Choosing(NamedTuple):
     """One example as numbers."""
 
-    source: list[int]
+    source: Any  # numbers of symbols, or another source (batching.Joins) with a length
     beside: list[int]
     label: int  # −1: none of the classes seen in training
 
@@ -163,7 +60,7 @@ class Choosing(NamedTuple):
 class Batch(NamedTuple):
     """What a training step reads."""
 
-    source: Padded
+    source: Any  # Tensors: Padded, where it is symbols
     beside: Padded | None
     labels: Tensor  # (B,)
     numbers: list[int]
@@ -184,7 +81,7 @@ def codec(examples: Sequence[Example], recipe: Recipe) -> Codec:
     return Codec.learn(
         examples,
         recipe.source,
-        tuple(sorted({example.target for example in examples})),
+        all_labels(examples),
         features=data.features_column is not None,
         lowers=data.lowercase,
         longest=data.longest,
@@ -192,7 +89,7 @@ def codec(examples: Sequence[Example], recipe: Recipe) -> Codec:
     )
 
 
-def encode(codec: Codec, examples: Sequence[Example]) -> list[Choosing]:
+def encode(codec: Chooses, examples: Sequence[Example]) -> list[Choosing]:
     """Says how many texts are read only in part, and how many have a label that cannot be chosen."""
     numbers = {label: number for number, label in enumerate(codec.labels)}
     texts = [codec.symbols(example) for example in examples]
@@ -204,19 +101,17 @@ def encode(codec: Codec, examples: Sequence[Example]) -> list[Choosing]:
     if foreign:
         first = f"{foreign[0].target!r} ({foreign[0].place})"
         logger.warning("%d examples have a label never seen in training and count as wrong: %s", len(foreign), first)
-    return [_numbers(codec, text, numbers.get(one.target, -1)) for text, one in zip(texts, examples, strict=True)]
-
-
-def _numbers(codec: Codec, text: Symbols, label: int) -> Choosing:
-    source, beside = (codec.source.vocabulary.encode(one) for one in (text.source, text.beside))
-    return Choosing(source, beside, label)
+    return [
+        Choosing(*codec.numbers(one, text), numbers.get(one.target, -1))
+        for text, one in zip(texts, examples, strict=True)
+    ]
 
 
 def batch(encodings: Sequence[Choosing], numbers: list[int]) -> Batch:
     chosen = [encodings[number] for number in numbers]
     beside = pad([one.beside for one in chosen]) if chosen[0].beside else None
     labels = torch.tensor([one.label for one in chosen])
-    return Batch(pad([one.source for one in chosen]), beside, labels, numbers)
+    return Batch(join([one.source for one in chosen]), beside, labels, numbers)
 
 
 def loss(model: Chooser, batch: Batch, smoothing: float = 0.0, own: float = 0.0) -> Loss:
@@ -242,11 +137,12 @@ class Opinion(NamedTuple):
 
 @torch.inference_mode()
 def answer(
-    models: Sequence[Chooser], codec: Codec, examples: Sequence[Example], request: Request, numbers: Sequence[int]
+    models: Sequence[Chooser], codec: Chooses, examples: Sequence[Example], request: Request, numbers: Sequence[int]
 ) -> list[Prediction]:
     """The likeliest class of each text; several models vote (an ensemble)."""
     texts = [codec.symbols(example) for example in examples]
-    encoded = batch([_numbers(codec, text, -1) for text in texts], list(range(len(texts))))
+    pairs = zip(examples, texts, strict=True)
+    encoded = batch([Choosing(*codec.numbers(*pair), -1) for pair in pairs], list(range(len(texts))))
     encoded = encoded.to(next(models[0].parameters()).device)
     opinion = _together([model(encoded.source, encoded.beside) for model in models])
     return [
@@ -276,7 +172,7 @@ def _looks(chosen: Chosen) -> list[object]:
     return [lines, *((look.name, look.weights.shape) for look in chosen.seen)]
 
 
-def _prediction(codec: Codec, example: Example, text: Symbols, opinion: Opinion, row: int, nbest: int) -> Prediction:
+def _prediction(codec: Chooses, example: Example, text: Symbols, opinion: Opinion, row: int, nbest: int) -> Prediction:
     log_probs = opinion.log_probs[row]
     order = [int(number) for number in (-log_probs).argsort(kind="stable")]
     kept = [place for place, symbol in enumerate(text.source) if not (codec.sentences and symbol == SEPARATOR)]
@@ -288,7 +184,7 @@ def _prediction(codec: Codec, example: Example, text: Symbols, opinion: Opinion,
         source_tokens=[text.source[place] for place in kept],
         output_tokens=[],
         attention=None,
-        unknown=codec.source.vocabulary.unknown(text.source + text.beside),
+        unknown=codec.unknown(text),
         probabilities={codec.labels[number]: math.exp(log_probs[number]) for number in order},
         left_out=text.left_out,
         **_lines(opinion.chosen, kept, row),
@@ -312,7 +208,8 @@ def _prediction(codec: Codec, example: Example, text: Symbols, opinion: Opinion,
             looks=looks,
         )
 
-    return replace(one(order[0]), nbest=[one(number) for number in order[:nbest]])
+    best = replace(one(order[0]), nbest=[one(number) for number in order[:nbest]])
+    return codec.shown(example, best)
 
 
 def _look(look: Seen, text: Symbols, kept: list[int], row: int, label: str) -> Look:

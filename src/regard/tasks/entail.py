@@ -19,7 +19,8 @@ from regard.model import initialise
 from regard.recipe import Recipe
 from regard.tasks import choosing
 from regard.tasks.checking import readers
-from regard.tasks.choosing import METRIC, Codec, answer, batch, codec, encode, loss, measure
+from regard.tasks.choices import Codec
+from regard.tasks.choosing import METRIC, answer, batch, codec, encode, loss, measure
 from regard.tasks.parts import make_dropout, make_reader
 from regard.unused import Unused, within
 

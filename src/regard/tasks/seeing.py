@@ -104,14 +104,12 @@ def located(source: str, folder: str) -> str:
 
 
 def read_seen(path: str | Sequence[str], recipe: Recipe, eye: Eye, skip_bad_lines: bool) -> Reading:
-    """Rows whose file can be used; the others are bad lines. Headers only are read."""
+    """Rows whose file can be used; the others are bad lines. Headers only are read, and targets stay as they are."""
     data = recipe.data
     columns = Columns(data.source_column, data.target_column, data.features_column)
     reading = read_pairs(path, columns, skip_bad_lines=skip_bad_lines)
     folder = table_folder(path)
     examples = [replace(one, source=located(one.source, folder)) for one in reading.examples]
-    if data.lowercase:
-        examples = [replace(one, target=normalise(one.target, True)) for one in examples]
     wrong = examine([one.source for one in examples], eye.open).wrong
     bad = [f"{one.place}: {wrong[one.source]}" for one in examples if one.source in wrong]
     kept = [one for one in examples if one.source not in wrong]
@@ -125,8 +123,15 @@ def table_folder(path: str | Sequence[str]) -> str:
     return "" if first == STDIN else os.path.dirname(first)
 
 
+def _read(path: str | Sequence[str], recipe: Recipe, eye: Eye, skip_bad_lines: bool) -> Reading:
+    """With targets as they are to be written."""
+    reading = read_seen(path, recipe, eye, skip_bad_lines)
+    lowered = [replace(one, target=normalise(one.target, recipe.data.lowercase)) for one in reading.examples]
+    return reading._replace(examples=lowered)
+
+
 def read(path: str | Sequence[str], recipe: Recipe, skip_bad_lines: bool = False) -> Reading:
-    return read_seen(path, recipe, make_picture_eye(recipe.look), skip_bad_lines)
+    return _read(path, recipe, make_picture_eye(recipe.look), skip_bad_lines)
 
 
 def codec(examples: Sequence[Example], recipe: Recipe) -> SeeingCodec:
@@ -138,7 +143,7 @@ def build(codec: SeeingCodec, recipe: Recipe) -> EncoderDecoder:
 
 
 def read_clips(path: str | Sequence[str], recipe: Recipe, skip_bad_lines: bool = False) -> Reading:
-    return read_seen(path, recipe, make_clip_eye(recipe.look), skip_bad_lines)
+    return _read(path, recipe, make_clip_eye(recipe.look), skip_bad_lines)
 
 
 def clip_codec(examples: Sequence[Example], recipe: Recipe) -> SeeingCodec:

@@ -1,0 +1,52 @@
+"""A picture and a question → one of the answers that training has seen: both side by side (Ren et al. 2015), or the
+question looks at the picture once or several times (Yang et al. 2016)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from regard.data.readers import Example, Reading
+from regard.decoders.asking import QuestionReader
+from regard.decoders.choice import Chooser, Classifier
+from regard.encoders.asking import Beside, StackedAttention
+from regard.errors import UsageError
+from regard.model import initialise
+from regard.recipe import Recipe
+from regard.tasks.checking import readers
+from regard.tasks.choosing import METRIC, answer, batch, encode, loss, measure
+from regard.tasks.looking import LookingCodec
+from regard.tasks.optics import begin_trained, make_picture_encoder, make_picture_eye
+from regard.tasks.parts import make_dropout, make_reader
+from regard.tasks.seeing import read_seen
+from regard.unused import Unused, within
+
+SECTIONS = ("data", "source", "model", "training", "choose", "look")
+BESIDE = "question"
+CODEC = LookingCodec
+UNUSED: Unused = {
+    **readers("answer", also=("data.where_column", *within("choose", "levels", "pool", "rows", "penalty"))),
+    ("look.hops", 0): ("choose.size",),
+}
+
+
+def read(path: str | Sequence[str], recipe: Recipe, skip_bad_lines: bool = False) -> Reading:
+    if recipe.data.features_column is None:
+        raise UsageError("answer reads a question beside each picture: set data.features_column to its column")
+    return read_seen(path, recipe, make_picture_eye(recipe.look), skip_bad_lines)
+
+
+def codec(examples: Sequence[Example], recipe: Recipe) -> LookingCodec:
+    return LookingCodec.learn(examples, recipe, make_picture_eye(recipe.look), asks=True)
+
+
+def build(codec: LookingCodec, recipe: Recipe) -> Chooser:
+    assert codec.question is not None
+    options, hops = recipe.model, recipe.look.hops
+    eye: Any = make_picture_encoder(recipe.look, options)
+    words = make_reader(len(codec.question.vocabulary), options)
+    sizes = (eye.size, words.size)
+    asks = StackedAttention(*sizes, recipe.choose.size, hops) if hops else Beside(*sizes)
+    classifier = Classifier(asks.size, recipe.choose.hidden, len(codec.labels), make_dropout(options))
+    model = Chooser(QuestionReader(eye, words, asks, classifier))
+    initialise(model)
+    begin_trained(eye, recipe.look)
+    return model
