@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from regard.errors import UsageError
-from regard.pictures import read
+from regard.pictures import Clip, Plane, png_bytes, read
 from regard.prediction import Look, Prediction, Span
 
 WEIGHTS = np.array([[0.25, 0.75], [1.0, 0.0], [0.5, 0.5]], dtype=np.float32)
@@ -177,3 +177,28 @@ def test_rows_that_are_no_output_are_not_called_so(capsys: pytest.CaptureFixture
     out = capsys.readouterr().out
     assert "columns: source" in out
     assert "rows:" not in out
+
+
+def test_a_picture_is_told_by_its_grid_and_drawn_over_it() -> None:
+    """Also where one row looked and a class was chosen: that is no text."""
+    plane = Plane(png_bytes(np.zeros((8, 8), np.uint8)), 1, 2)
+    seen = dataclasses.replace(ONE, source_tokens=plane.labels, scene=plane)
+    assert json.loads(json.dumps(seen.to_dict()))["grid"] == [1, 2]
+    assert "image" not in seen.to_dict()
+    assert seen.panel().scene is plane
+    asked = dataclasses.replace(
+        seen,
+        attention=WEIGHTS[:1],
+        attention_rows=["look 1"],
+        probabilities={"B A": 0.9},
+        looks=[Look("overlap", WEIGHTS, ["1", "2", "3"], ["1", "2"])],
+    )
+    first, second = asked.panels()
+    assert (first.scene, first.lines, first.axes) == (plane, (), ("", "source"))
+    assert second.scene is None
+    assert "<image " in (asked._repr_html_() or "")
+
+
+def test_a_clip_is_told_by_its_frames() -> None:
+    clip = Clip((png_bytes(np.zeros((8, 8), np.uint8)),) * 2)
+    assert dataclasses.replace(ONE, scene=clip).to_dict() == ONE.to_dict() | {"frames": 2}

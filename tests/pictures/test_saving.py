@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 
 from regard.errors import DataError, MissingExtra, RegardError, UsageError
-from regard.pictures import Panel, read, save
+from regard.pictures import Clip, Panel, Plane, read, save
 from regard.pictures.saving import FORMATS
+from tests.pictures.drawn import on_clip, on_plane
 
 WEIGHTS = np.random.default_rng(3).dirichlet(np.ones(5), size=3).astype(np.float32)
 HOSTILE = "\\(a) </metadata> \\u0041 ÿ ∅ 🙂 \n\0\ud800"
@@ -34,6 +35,21 @@ def test_every_format_gives_back_the_exact_numbers(ending: str, kind: str, tmp_p
 def test_the_same_weights_give_the_same_file(ending: str, tmp_path: Path) -> None:
     for name in ("a", "b"):
         save(PANELS, tmp_path / f"{name}{ending}")
+    assert (tmp_path / f"a{ending}").read_bytes() == (tmp_path / f"b{ending}").read_bytes()
+
+
+@ENDINGS
+@pytest.mark.usefixtures("own_fonts")
+def test_pictures_and_clips_in_every_format(ending: str, tmp_path: Path) -> None:
+    """With the exact weights; the same panels give the same file."""
+    panels = [on_plane(["a"]), on_clip(["a"], 3), on_plane(["a"], line=True)]
+    for name in ("a", "b"):
+        save(panels, tmp_path / f"{name}{ending}")
+    found = read(tmp_path / f"a{ending}")
+    assert [type(one.scene) for one in found] == [Plane, Clip, Plane]
+    for one, panel in zip(found, panels, strict=True):
+        assert (np.array(one.weights, dtype=np.float32) == panel.weights).all()
+        assert one[1:-1] == panel[1:-1]
     assert (tmp_path / f"a{ending}").read_bytes() == (tmp_path / f"b{ending}").read_bytes()
 
 

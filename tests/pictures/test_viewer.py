@@ -1,13 +1,16 @@
 """The saved page in a real browser."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from playwright.sync_api import Browser, Locator, Page
 
-from regard.pictures import Panel, save
+from regard.pictures import Outline, Panel, save
+from tests.pictures.drawn import on_clip, on_plane
 from tests.service.browser import browsing
 
 HOSTILE = "</script><img/src=x/onerror=alert(1)>"
@@ -193,3 +196,87 @@ def test_two_hundred_symbols_keep_their_labels_in_sight(browser: Browser, tmp_pa
         assert sides
         assert heads["y"] == pytest.approx(stage["y"], abs=1)
         assert sides["x"] == pytest.approx(stage["x"], abs=1)
+
+
+@contextmanager
+def scene(browser: Browser, panel: Panel, path: Path, **how: Any) -> Iterator[Page]:
+    """A picture or a clip: still no network, and nothing to complain about."""
+    save([panel], path, **how)
+    wrong: list[str] = []
+    with browser.new_context(offline=True, viewport={"width": 390, "height": 700}) as context:
+        page = context.new_page()
+        page.on("console", lambda message: wrong.append(message.text))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.goto(path.as_uri())
+        yield page
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert [one for one in wrong if "willReadFrequently" not in one] == []  # said to this test, which reads the veil
+
+
+def veil(page: Page) -> "np.ndarray[Any, Any]":
+    """(R, C, 4)"""
+    code = "e => [e.height, e.width, ...e.getContext('2d').getImageData(0, 0, e.width, e.height).data]"
+    rows, columns, *dots = page.locator(".regard-veil").evaluate(code)
+    return np.array(dots).reshape(rows, columns, 4)
+
+
+def test_a_word_lights_what_it_looked_at(browser: Browser, tmp_path: Path) -> None:
+    panel = on_plane(["a", HOSTILE], boxes=(Outline(1, 0.1, 0.2, 0.5, 0.6),))
+    with scene(browser, panel, tmp_path / "x.html") as page:
+        assert page.locator(".regard-plane img").count() == page.locator("img").count() == 1
+        assert page.evaluate("document.querySelector('.regard-plane img').naturalWidth") == 60
+        assert page.locator(".regard-symbol").all_text_contents() == ["a", HOSTILE]
+        assert veil(page)[..., 3].max() == 0
+        for row in (0, 1):
+            page.locator(".regard-symbol").nth(row).hover()
+            grey, alpha = veil(page)[..., 0] / 255, veil(page)[..., 3] / 255
+            shares = np.asarray(panel.weights)[row].reshape(2, 3) / np.max(np.asarray(panel.weights)[row])
+            assert grey * alpha / 0.45 == pytest.approx(shares, abs=0.02)
+            assert page.locator(".regard-marks .mark").count() == row
+        page.locator(".regard-symbol").first.focus()
+        page.keyboard.press("ArrowRight")
+        assert reading(page).startswith(HOSTILE)
+        frame = page.locator(".regard-plane").bounding_box()
+        assert frame
+        page.mouse.move(frame["x"] + 0.9 * frame["width"], frame["y"] + 0.9 * frame["height"])
+        assert reading(page).startswith("2:3 → ")
+        page.check("input[value=map]")
+        assert page.locator(".cell").count() > 0
+
+
+def test_a_line_of_urdu_has_its_letters_at_their_places(browser: Browser, tmp_path: Path) -> None:
+    panel = on_plane(list("کتاب"), (1, 12), weights=np.eye(12)[[10, 7, 4, 1]], line=True)
+    with scene(browser, panel, tmp_path / "x.html") as page:
+        frame = page.locator(".regard-plane").bounding_box()
+        assert frame
+        for number, column in enumerate([10, 7, 4, 1]):
+            place = page.locator(".regard-symbol").nth(number).bounding_box()
+            assert place
+            middle = (place["x"] + place["width"] / 2 - frame["x"]) / frame["width"]
+            assert middle == pytest.approx((column + 0.5) / 12, abs=0.01)
+
+
+def test_an_animation_walks_through_the_words_until_stopped(browser: Browser, tmp_path: Path) -> None:
+    with scene(browser, on_plane(["a", "b"]), tmp_path / "x.html", kind="animation") as page:
+        page.wait_for_selector(".regard-symbol.on >> text=b")
+        page.wait_for_selector(".regard-symbol.on >> text=a")
+        page.click(".regard-play")
+        assert page.inner_text(".regard-play") == "Play"
+
+
+def test_frames_stand_above_their_cells(browser: Browser, tmp_path: Path) -> None:
+    panel = on_clip(["a", "b"], 5, marked=frozenset({(1, 2)}))
+    table = np.asarray(panel.weights)
+    with scene(browser, panel, tmp_path / "x.html") as page:
+        assert page.locator(".regard-frame img").count() == 5
+        cells = page.locator(".regard-shade")
+        shares = [float(one.evaluate("e => parseFloat(e.style.getPropertyValue('--share'))")) for one in cells.all()]
+        assert shares == pytest.approx((100 * table / table.max()).ravel().tolist(), abs=0.06)
+        assert page.locator(".regard-shade.mark").count() == 1
+        page.locator(".regard-name.label").nth(1).hover()
+        assert reading(page).startswith("b ← ")
+        lit = [
+            float(one.evaluate("e => e.style.getPropertyValue('--share')"))
+            for one in page.locator(".regard-frame").all()
+        ]
+        assert int(np.argmax(lit)) == int(table[1].argmax())

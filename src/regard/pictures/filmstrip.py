@@ -1,6 +1,6 @@
 """The filmstrip: frames of a clip in a row, and below them what each output symbol made of them, a cell per frame.
 
-Every frame has its cells; of many frames only some are seen, at even distances, each above its own cells.
+Every frame has its cells; of many frames only some are seen, at even distances, each above the cells it stands for.
 """
 
 from collections.abc import Iterator
@@ -63,9 +63,9 @@ def clip_of(shown: Window) -> Clip:
 
 
 def thinned(count: int, most: int) -> range:
-    """Which of so many are seen: all, or every second, every third, … so that there are no more than `most`."""
+    """Which of so many are seen: all, or the middle ones of pairs, threes, … so that there are no more than `most`."""
     step = max(-(-count // most), 1)
-    return range(min((step - 1) // 2, max(count - 1, 0)), count, step)
+    return range((step - 1) // 2, count - count % step, step)
 
 
 def _strip(shown: Window, clip: Clip) -> Strip:
@@ -77,11 +77,9 @@ def _strip(shown: Window, clip: Clip) -> Strip:
 
 
 def _frames(clip: Clip, strip: Strip) -> Iterator[Shape]:
-    """Each above its cells, and within the strip."""
-    across = max(len(clip.frames) * strip.cell, strip.frame)
-    for number in strip.seen:
-        middle = min(max((number + 0.5) * strip.cell, strip.frame / 2), across - strip.frame / 2)
-        x, content = strip.left + middle - strip.frame / 2, clip.frames[number]
+    """Each above the cells that it stands for, its own among them."""
+    for place, number in enumerate(strip.seen):
+        x, content = strip.left + (place + 0.5) * strip.seen.step * strip.cell - strip.frame / 2, clip.frames[number]
         if content:
             small = shrunk(content, round(SHARP * max(strip.frame, strip.tall)))
             yield Picture(x, strip.top, round(strip.frame, 1), strip.tall, small)
@@ -117,8 +115,8 @@ def _names(shown: Window, strip: Strip) -> Iterator[Shape]:
         y = strip.first + t * BAND + BAND / 2 + 3
         yield Words(strip.left - 10, y, cut(row, LONGEST), FONT, edge="right", kind="label", about=row)
     room = strip.frame / max(reach("0", SMALL), 1)
-    for number in strip.seen:
-        x = strip.left + (number + 0.5) * strip.cell
+    for place, number in enumerate(strip.seen):
+        x = strip.left + (place + 0.5) * strip.seen.step * strip.cell
         label = cut(shown.columns[number], int(room))
         yield Words(x, strip.top + strip.tall + 15, label, SMALL, "faint", "middle", kind="label")
 
