@@ -2,6 +2,7 @@ import dataclasses
 import json
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -179,10 +180,22 @@ def test_rows_that_are_no_output_are_not_called_so(capsys: pytest.CaptureFixture
     assert "rows:" not in out
 
 
+class Opened(NamedTuple):
+    """A source that was opened, and is this scene."""
+
+    drawn: Plane | Clip
+
+    def measures(self) -> dict[str, Any]:
+        return dict(self.drawn.measures())
+
+    def scene(self) -> Plane | Clip:
+        return self.drawn
+
+
 def test_a_picture_is_told_by_its_grid_and_drawn_over_it() -> None:
     """Also where one row looked and a class was chosen: that is no text."""
     plane = Plane(png_bytes(np.zeros((8, 8), np.uint8)), 1, 2)
-    seen = dataclasses.replace(ONE, source_tokens=plane.labels, scene=plane)
+    seen = dataclasses.replace(ONE, source_tokens=plane.labels, sight=Opened(plane))
     assert json.loads(json.dumps(seen.to_dict()))["grid"] == [1, 2]
     assert "image" not in seen.to_dict()
     assert seen.panel().scene is plane
@@ -201,4 +214,4 @@ def test_a_picture_is_told_by_its_grid_and_drawn_over_it() -> None:
 
 def test_a_clip_is_told_by_its_frames() -> None:
     clip = Clip((png_bytes(np.zeros((8, 8), np.uint8)),) * 2)
-    assert dataclasses.replace(ONE, scene=clip).to_dict() == ONE.to_dict() | {"frames": 2}
+    assert dataclasses.replace(ONE, sight=Opened(clip)).to_dict() == ONE.to_dict() | {"frames": 2}
