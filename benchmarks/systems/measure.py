@@ -51,7 +51,7 @@ def _fairytale(kind: str, more: str, shown: str) -> tuple[str, ...]:
 
 def _chitchat(recipe: str) -> tuple[str, ...]:
     shown = "perplexity bleu chrf distinct1 distinct2"
-    return "chitchat", "train20k.tsv --dev dev2k.tsv", "test.tsv", "respond", f"--recipe {recipe}", shown
+    return "chitchat", "train8k.tsv --dev dev1k.tsv", "test1k.tsv", "respond", f"--recipe {recipe} --epochs 5", shown
 
 
 def _lines(recipe: str) -> tuple[str, ...]:
@@ -166,7 +166,7 @@ def _make(name: str, data: Path, folder: Path) -> None:
         return
     write_corpus(name, folder)
     if name == "chitchat":  # lines are in the order of a hash: the first are a fair sample
-        for part, count in (("train", 20_000), ("dev", 2_000)):
+        for part, count in (("train", 8_000), ("dev", 1_000), ("test", 1_000)):
             lines = (folder / f"{part}.tsv").read_text("utf-8").splitlines(True)[:count]
             (folder / f"{part}{count // 1000}k.tsv").write_text("".join(lines), "utf-8")
     if name == "bible":  # all verses are read, as aligners do; links are known of the training verses only

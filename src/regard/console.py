@@ -35,7 +35,7 @@ def sources(run: "Answerer", text: tuple[str, ...], file: str | None, features: 
     columns = Columns(data.source_column, data.source_column, data.features_column if run.codec.features else None)
     read = read_sources(file or "-", columns, lowercase=run.codec.lowercase)
     folder = os.path.dirname(file) if file and file != "-" else ""  # files that it names lie beside it
-    examples = [replace(one, source=run.codec.clean(one.source, folder)) if one.source else one for one in read]
+    examples = [replace(one, folder=folder) for one in read]
     empty = [example.place for example in examples if not example.source]
     if len(empty) == len(examples):
         raise DataError(f"{file or 'standard input'} holds only empty lines; expected one source a line")

@@ -121,9 +121,9 @@ def test_fewer_pairs_than_processes_count_for_nothing_twice(tmp_path: Path) -> N
     """The second of two processes with a batch of one pair: it takes part, with gradients of zero."""
     trainer = toy_trainer(tmp_path, {})
     trainer.engine.world, trainer.engine.rank = 2, 1
-    assert trainer._backward([3], 7, 0.0) == 0.0
+    assert trainer._backward(trainer._batch([3]), 7, 0.0) == 0.0
     assert all(bool((weight.grad == 0).all()) for weight in trainer.learner.model.parameters())
-    assert trainer._backward([3, 4], 7, 0.0) > 0.0
+    assert trainer._backward(trainer._batch([3, 4]), 7, 0.0) > 0.0
     assert any(bool((weight.grad != 0).any()) for weight in trainer.learner.model.parameters())
 
 
@@ -147,7 +147,7 @@ VARIANTS: list[dict[str, Any]] = [
 def test_every_weight_takes_part_in_every_update(options: dict[str, Any], tmp_path: Path) -> None:
     """Otherwise the copies of a model on several processes would wait for gradients that never come."""
     trainer = toy_trainer(tmp_path, options)
-    trainer._backward([0, 1, 2], 7, 0.5)
+    trainer._backward(trainer._batch([0, 1, 2]), 7, 0.5)
     idle = [name for name, weight in trainer.learner.model.named_parameters() if weight.grad is None]
     assert idle == []
 

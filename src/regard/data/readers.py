@@ -10,12 +10,14 @@
 """
 
 import difflib
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
 
+from regard.data.origin import is_sent
 from regard.data.rows import STDIN, BadLine, Paths, Row, open_rows, preview, split_path
 from regard.data.text import normalise
 from regard.errors import DataError, UsageError
@@ -28,6 +30,12 @@ class Example:
     features: str = ""  # what is read beside the source: features of a form, a hypothesis, a question
     place: str = ""  # pairs.tsv, line 17
     where: str = ""  # what is known of the places: word links (Pharaoh), or the character where the target begins
+    folder: str = ""  # of the table, from where a source that names a file is seen
+
+    @property
+    def path(self) -> str:
+        """Of a source that names a file; what was sent has none and stays as it is."""
+        return self.source if not self.folder or is_sent(self.source) else os.path.join(self.folder, self.source)
 
 
 @dataclass(frozen=True)

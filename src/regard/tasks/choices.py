@@ -85,7 +85,7 @@ class Codec:
         )
         return Symbols(source, beside, first + second)
 
-    def clean(self, source: str, folder: str = "") -> str:
+    def clean(self, source: str) -> str:
         return normalise(source, self.lowercase)
 
     def source_symbols(self, example: Example) -> list[str]:

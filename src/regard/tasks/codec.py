@@ -31,7 +31,7 @@ class Reads(Protocol):
     @property
     def opens_files(self) -> bool: ...  # whether a source names a file
 
-    def clean(self, source: str, folder: str = "") -> str: ...  # as somebody gave it, in a table there → as it is read
+    def clean(self, source: str) -> str: ...  # as somebody gave it → as it is read
 
     def source_symbols(self, example: Example) -> list[str]: ...  # all that is read, in the order of its places
 
@@ -132,7 +132,7 @@ class Codec:
             copies,
         )
 
-    def clean(self, source: str, folder: str = "") -> str:
+    def clean(self, source: str) -> str:
         return normalise(source, self.lowercase)
 
     def given(self, example: Example) -> Given:

@@ -12,7 +12,6 @@ from regard.recipe import Recipe
 from regard.tasks.choices import Symbols, all_labels, check_longest, checked_labels
 from regard.tasks.codec import Half
 from regard.tasks.eyes import ClipEye, PictureEye, eye_from_json
-from regard.tasks.seeing import located
 
 
 @dataclass(frozen=True)
@@ -42,12 +41,12 @@ class LookingCodec:
     def features(self) -> bool:
         return self.question is not None
 
-    def clean(self, source: str, folder: str = "") -> str:
-        return located(source.strip(), folder)
+    def clean(self, source: str) -> str:
+        return source.strip()
 
     def symbols(self, example: Example) -> Symbols:
         """The names of the picture's places, and the question's symbols."""
-        places = self.eye.open(example.source).names
+        places = self.eye.open(example.path).names
         if self.question is None:
             return Symbols(places, [], 0)
         asked = self.question.segmenter.split(normalise(example.features, self.lowers))
@@ -65,13 +64,13 @@ class LookingCodec:
 
     def numbers(self, example: Example, text: Symbols) -> tuple[Any, list[int]]:
         beside = self.question.vocabulary.encode(text.beside) if self.question else []
-        return self.eye.open(example.source), beside
+        return self.eye.open(example.path), beside
 
     def unknown(self, text: Symbols) -> list[str]:
         return self.question.vocabulary.unknown(text.beside) if self.question else []
 
     def shown(self, example: Example, prediction: Prediction) -> Prediction:
-        sight = self.eye.open(example.source)
+        sight = self.eye.open(example.path)
         several = [replace(one, sight=sight, lines=()) for one in prediction.nbest]
         return replace(prediction, sight=sight, lines=(), nbest=several)
 

@@ -54,7 +54,7 @@ class PointingCodec:
         """Its tokens, the blank being one of them."""
         return _cut(example.features, self.symbols, self.blank)
 
-    def clean(self, source: str, folder: str = "") -> str:
+    def clean(self, source: str) -> str:
         return normalise(source, self.lowercase)
 
     def source_symbols(self, example: Example) -> list[str]:

@@ -14,7 +14,6 @@ from torch import nn
 
 from regard.data.encoding import Encoding
 from regard.data.examining import examine
-from regard.data.origin import is_sent
 from regard.data.readers import Columns, Example, Reading, read_pairs
 from regard.data.rows import STDIN, split_path
 from regard.data.text import normalise
@@ -48,15 +47,15 @@ class SeeingCodec:
     def source(self) -> Half:
         raise UsageError("a picture has no symbols: this is for runs that read texts")
 
-    def clean(self, source: str, folder: str = "") -> str:
-        return located(source.strip(), folder)
+    def clean(self, source: str) -> str:
+        return source.strip()
 
     def source_symbols(self, example: Example) -> list[str]:
         """The names of its places: of cells row:column, of frames their numbers."""
         return self.given(example).symbols
 
     def given(self, example: Example) -> Given:
-        sight = self.eye.open(example.source)
+        sight = self.eye.open(example.path)
         return Given(sight.names, sight)
 
     def unknown(self, symbols: Sequence[str]) -> list[str]:
@@ -74,11 +73,11 @@ class SeeingCodec:
         return self.target.vocabulary.encode(target)
 
     def shown(self, example: Example, prediction: Prediction) -> Prediction:
-        return replace(prediction, sight=self.eye.open(example.source))
+        return replace(prediction, sight=self.eye.open(example.path))
 
     def encode(self, example: Example) -> Encoding:
         numbers = self.target_numbers(self.target_symbols(example.target), ())
-        return Encoding(self.eye.open(example.source), [BEGIN, *numbers, END])
+        return Encoding(self.eye.open(example.path), [BEGIN, *numbers, END])
 
     def turned(self) -> "SeeingCodec":
         raise UsageError("model.agreement writes sources back from targets, which pictures cannot be: leave it out")
@@ -98,21 +97,16 @@ class SeeingCodec:
 CODEC = SeeingCodec
 
 
-def located(source: str, folder: str) -> str:
-    """A path as seen from here, if it was written as seen from this folder."""
-    return source if is_sent(source) or not folder else os.path.join(folder, source)
-
-
 def read_seen(path: str | Sequence[str], recipe: Recipe, eye: Eye, skip_bad_lines: bool) -> Reading:
     """Rows whose file can be used; the others are bad lines. Headers only are read, and targets stay as they are."""
     data = recipe.data
     columns = Columns(data.source_column, data.target_column, data.features_column)
     reading = read_pairs(path, columns, skip_bad_lines=skip_bad_lines)
     folder = table_folder(path)
-    examples = [replace(one, source=located(one.source, folder)) for one in reading.examples]
-    wrong = examine([one.source for one in examples], eye.open).wrong
-    bad = [f"{one.place}: {wrong[one.source]}" for one in examples if one.source in wrong]
-    kept = [one for one in examples if one.source not in wrong]
+    examples = [replace(one, folder=folder) for one in reading.examples]
+    wrong = examine([one.path for one in examples], eye.open).wrong
+    bad = [f"{one.place}: {wrong[one.path]}" for one in examples if one.path in wrong]
+    kept = [one for one in examples if one.path not in wrong]
     if bad and not (skip_bad_lines and kept):
         raise DataError(f"{bad[0]} (--skip-bad-lines leaves such lines out)")
     return Reading(kept, reading.skipped + bad)
@@ -171,10 +165,10 @@ def put_together(encoder: nn.Module, codec: SeeingCodec, recipe: Recipe) -> Enco
 
 def encode(codec: SeeingCodec, examples: Sequence[Example]) -> list[Encoding]:
     """Each file is opened once, however many rows name it."""
-    seen = examine([example.source for example in examples], codec.eye.open)
+    seen = examine([example.path for example in examples], codec.eye.open)
     if seen.wrong:
         raise DataError(next(iter(seen.wrong.values())))
     numbers = [codec.target_numbers(codec.target_symbols(example.target), ()) for example in examples]
     return [
-        Encoding(seen.found[example.source], [BEGIN, *one, END]) for example, one in zip(examples, numbers, strict=True)
+        Encoding(seen.found[example.path], [BEGIN, *one, END]) for example, one in zip(examples, numbers, strict=True)
     ]

@@ -4,7 +4,9 @@ import logging
 import math
 import signal
 import time
-from contextlib import nullcontext
+from collections.abc import Generator, Iterator
+from contextlib import closing, nullcontext
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -16,6 +18,7 @@ from regard.errors import RegardError, UsageError
 from regard.files import write_text
 from regard.folder import Folder, read_tensors
 from regard.run import Run
+from regard.training.ahead import ahead
 from regard.training.checkpoint import Progress, load_state, part, random_state, save_state, set_random_state
 from regard.training.engine import Engine
 from regard.training.evaluation import Evaluation, Evaluator
@@ -29,6 +32,13 @@ from regard.training.signals import Stopped, StopRequest
 from regard.training.vectors import begin_with_vectors
 
 logger = logging.getLogger("regard")
+
+
+class Share(NamedTuple):
+    """What one process learns from of a batch."""
+
+    batch: Any  # tensors, as the task makes them
+    counts: bool  # False: there are fewer pairs than processes; it takes part, but counts for nothing
 
 
 class Trainer:
@@ -116,20 +126,30 @@ class Trainer:
     def _epoch(self, stop: StopRequest) -> None:
         groups = self._groups(self.progress.epoch)
         self.learner.model.train()
-        while self.progress.batch < len(groups):
-            fraction = (self.progress.epoch + self.progress.batch / len(groups)) / self.options.epochs
-            self._update(groups[self.progress.batch], fraction)
-            self._pause(stop)
+        left = [numbers for group in groups[self.progress.batch :] for numbers in group]
+        with closing(self._made(left)) as batches:
+            while self.progress.batch < len(groups):
+                fraction = (self.progress.epoch + self.progress.batch / len(groups)) / self.options.epochs
+                self._update(groups[self.progress.batch], batches, fraction)
+                self._pause(stop)
         self._close_epoch()
 
-    def _update(self, group: list[list[int]], fraction: float) -> None:
+    def _made(self, left: list[list[int]]) -> Generator[Share, None, None]:
+        """Batches as tensors: where files must be read for them, while the one before is still learnt from."""
+        return ahead(self._batch, left) if self.job.codec.opens_files else (self._batch(one) for one in left)
+
+    def _batch(self, numbers: list[int]) -> Share:
+        mine = numbers[self.engine.rank :: self.engine.world]
+        return Share(self.job.task.batch(self.job.encodings, mine or numbers[:1]), bool(mine))
+
+    def _update(self, group: list[list[int]], batches: Iterator[Share], fraction: float) -> None:
         """One step of the optimiser on the mean loss per symbol over all batches of the group and all processes."""
         progress, engine, model = self.progress, self.engine, self.learner.model
         symbols = sum(self.job.encodings[number].counted for numbers in group for number in numbers)
         nll = 0.0
-        for number, numbers in enumerate(group):
+        for number in range(len(group)):
             with engine.keep_gradients_local(model) if number < len(group) - 1 else nullcontext():
-                nll += self._backward(numbers, symbols, fraction)
+                nll += self._backward(next(batches), symbols, fraction)
         norm = engine.clip(model, self.options.clip)
         nll = engine.total([nll])[0]
         if not (torch.isfinite(norm) and math.isfinite(nll)):
@@ -140,12 +160,11 @@ class Trainer:
         progress.nll, progress.symbols = progress.nll + nll, progress.symbols + symbols
         self.bar.update(progress.epoch + 1, nll / symbols, symbols)
 
-    def _backward(self, numbers: list[int], symbols: int, fraction: float) -> float:
+    def _backward(self, share: Share, symbols: int, fraction: float) -> float:
         """Gradients of this process's share of a batch; its part of −Σ log p."""
         engine, options = self.engine, self.options
-        share = numbers[engine.rank :: engine.world]
-        weight = 1.0 if share else 0.0  # fewer pairs than processes: take part, but count for nothing
-        batch = self.job.task.batch(self.job.encodings, share or numbers[:1]).to(engine.device)
+        weight = 1.0 if share.counts else 0.0
+        batch = share.batch.to(engine.device)
         with arithmetic(options.precision, engine.device):
             loss = self.job.task.loss(self.learner.model, batch, options.smoothing, options.own_words * fraction)
         (loss.total * (weight * engine.world / symbols)).backward()  # processes' gradients are averaged, not summed

@@ -1,0 +1,242 @@
+"""Tasks that look: the codec, paths, bad files, independence of the batch, and toys learned through the command."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from regard.data.readers import Example
+from regard.errors import DataError, UsageError
+from regard.pictures import png_bytes
+from regard.settings import build
+from regard.tasks import answer, caption, classify, describe, get_task, transcribe
+from regard.tasks.request import Request
+from tests.command import done, regard
+
+COLOURS = {"red": (220, 30, 30), "green": (30, 160, 30), "blue": (30, 30, 220)}
+WAYS = ("upright", "flat")
+SMALL: dict[str, Any] = {
+    "look.encoder": "small",
+    "look.size": 16,
+    "look.stages": [4, 6],
+    "look.project": 0,
+    "model.embed": 5,
+    "model.hidden": 6,
+    "model.dropout": 0.0,
+    "search.longest_ratio": 0.0,
+    "search.longest_extra": 4,
+}
+
+
+def draw(colour: str, way: str, seed: int = 0) -> np.ndarray[Any, Any]:
+    """A coloured bar somewhere in a dark picture of 16 × 16."""
+    generator = np.random.default_rng(seed)
+    picture = np.zeros((16, 16, 3), np.uint8)
+    height, width = (9, 3) if way == "upright" else (3, 9)
+    top, left = (int(generator.integers(0, 17 - side)) for side in (height, width))
+    picture[top : top + height, left : left + width] = COLOURS[colour]
+    return picture
+
+
+def write_pictures(folder: Path, count: int, row: Callable[[str, str, str], str]) -> Path:
+    (folder / "pictures").mkdir(parents=True)
+    lines = []
+    for number in range(count):
+        colour, way = list(COLOURS)[number % 3], WAYS[number // 3 % 2]
+        name = f"pictures/{number}.png"
+        (folder / name).write_bytes(png_bytes(draw(colour, way, seed=number)))
+        lines.append(row(name, colour, way))
+    (folder / "rows.tsv").write_text("\n".join(lines) + "\n", "utf-8")
+    return folder / "rows.tsv"
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("captions")
+    return write_pictures(folder, 120, lambda name, colour, way: f"{name}\ta bar, {way} and {colour}")
+
+
+# -- codec and files -----------------------------------------------------------------------------------------------
+
+
+def recipe(task: str, **more: Any) -> Any:
+    return build({"task": task, **SMALL, **more}, "here")
+
+
+def test_paths_are_seen_from_the_table(rows: Path) -> None:
+    reading = caption.read(str(rows), recipe("caption"))
+    assert reading.examples[0].source == "pictures/0.png"
+    assert Path(reading.examples[0].path) == rows.parent / "pictures" / "0.png"
+    assert reading.examples[0].target == "a bar, upright and red"
+
+
+def test_targets_are_lowered_and_paths_are_not(tmp_path: Path) -> None:
+    table = write_pictures(tmp_path / "Some", 4, lambda name, colour, way: f"{name}\tA {colour.title()} Square")
+    reading = caption.read(str(table), recipe("caption", **{"data.lowercase": True}))
+    assert reading.examples[0].target == "a red square"
+    assert "Some" in reading.examples[0].path
+
+
+def test_a_bad_file_is_named_and_can_be_skipped(tmp_path: Path) -> None:
+    table = write_pictures(tmp_path, 4, lambda name, colour, way: f"{name}\t{colour}")
+    (tmp_path / "pictures" / "1.png").write_bytes(b"no picture")
+    with pytest.raises(DataError, match=r"rows.tsv, line 2.*1\.png"):
+        caption.read(str(table), recipe("caption"))
+    reading = caption.read(str(table), recipe("caption"), skip_bad_lines=True)
+    assert len(reading.examples) == 3
+    assert "1.png" in reading.skipped[0]
+
+
+@pytest.mark.parametrize("task", [caption, transcribe, describe])
+def test_codecs_of_writers_come_back_from_json(rows: Path, task: Any) -> None:
+    name = task.__name__.rpartition(".")[2]
+    examples = caption.read(str(rows), recipe("caption")).examples
+    codec = task.codec(examples, recipe(name))
+    again = task.CODEC.from_json(json.loads(json.dumps(codec.to_json())))
+    assert again.to_json() == codec.to_json()
+    with pytest.raises(DataError):
+        task.CODEC.from_json({**codec.to_json(), "eye": {"kind": "ear"}})
+
+
+@pytest.mark.parametrize("task", [answer, classify])
+def test_codecs_of_choosers_come_back_from_json(rows: Path, task: Any) -> None:
+    name = task.__name__.rpartition(".")[2]
+    more: dict[str, Any] = {"choose.of": "picture"} if task is classify else {"data.features_column": 3}
+    read = caption.read(str(rows), recipe("caption")).examples
+    given = [Example(one.path, one.target.split()[-1], "what ?") for one in read]
+    codec = task.codec(given, recipe(name, **more))
+    assert task.CODEC.from_json(json.loads(json.dumps(codec.to_json()))).to_json() == codec.to_json()
+
+
+def test_what_pictures_cannot_do_is_refused(rows: Path) -> None:
+    examples = caption.read(str(rows), recipe("caption")).examples
+    codec = caption.codec(examples, recipe("caption"))
+    for more in ({"model.copy": "gate"}, {"model.agreement": 1.0}):
+        with pytest.raises(UsageError, match="picture"):
+            caption.build(codec, recipe("caption", **more))
+
+
+# -- laws ------------------------------------------------------------------------------------------------------------
+
+CASES: dict[str, dict[str, Any]] = {
+    "caption": {"look.fit": "within", "model.gate": True, "model.doubly": 1.0},
+    "caption, hard": {"look.fit": "within", "model.attention": "hard"},
+    "transcribe": {"look.fit": "height", "look.channels": 1, "look.invert": True, "model.query": "between"}
+    | {"model.terms": ["plane"], "model.term_width": 3, "model.output": "maxout", "model.localization": 0.1},
+    "transcribe, dense": {
+        "look.fit": "height",
+        "look.size": 32,
+        "look.encoder": "dense",
+        "look.growth": 2,
+        "look.depth": 1,
+    },
+    "describe": {"look.frames": 5, "look.local": True},
+    "answer": {"look.fit": "within", "look.hops": 2, "choose.size": 3, "data.features_column": 3},
+}
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], list[str]]:
+    """Pictures of several sizes, and clips of several lengths."""
+    folder = tmp_path_factory.mktemp("sources")
+    pictures, clips = [], []
+    for number, (height, width) in enumerate([(16, 16), (9, 14), (12, 7), (16, 11)]):
+        path = folder / f"{number}.png"
+        path.write_bytes(png_bytes(draw("red", "flat", seed=number)[:height, :width]))
+        pictures.append(str(path))
+        clip = folder / f"clip{number}"
+        clip.mkdir()
+        for frame in range(number + 1):
+            (clip / f"{frame}.png").write_bytes(png_bytes(draw("blue", "upright", seed=10 * number + frame)))
+        clips.append(str(clip))
+    return pictures, clips
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_answers_and_losses_do_not_depend_on_batch_mates(case: str, sources: tuple[list[str], list[str]]) -> None:
+    name = case.partition(",")[0]
+    task, how = get_task(name), recipe(name, **CASES[case])
+    files = sources[1] if name == "describe" else sources[0]
+    targets = ["a b", "b", "a c a", "c"] if name != "answer" else ["b", "c", "a", "c"]
+    examples = [Example(file, target, "what a b ?") for file, target in zip(files, targets, strict=True)]
+    codec = task.codec(examples, how)
+    torch.manual_seed(3)
+    model = task.build(codec, how).double().eval()
+    for weight in model.parameters():
+        torch.nn.init.normal_(weight, std=0.5)
+    encodings = task.encode(codec, examples)
+    request = Request(how.search)
+
+    @torch.no_grad()
+    def price(*numbers: int) -> float:
+        batch = task.batch(encodings, list(numbers))
+        return float(task.loss(model, batch._replace(source=_double(batch.source))).nll)
+
+    assert price(0, 1, 2, 3) == pytest.approx(sum(price(number) for number in range(4)), rel=1e-9)
+    single = model.float()
+    answers = task.answer([single], codec, examples, request, range(4))
+    for number, example in enumerate(examples):
+        (mine,) = task.answer([single], codec, [example], request, [number])
+        assert mine.output == answers[number].output
+        assert mine.attention is not None
+        np.testing.assert_allclose(mine.attention, answers[number].attention, atol=2e-5)
+        np.testing.assert_allclose(mine.attention.sum(1), 1, atol=1e-4)
+
+
+def _double(source: Any) -> Any:
+    return source._replace(data=source.data.double())
+
+
+# -- toys, through the command -----------------------------------------------------------------------------------------
+
+
+def train(table: Path, out: Path, task: str, epochs: int, *settings: str, recipe: str) -> None:
+    options = [part for one in settings for part in ("--set", one)]
+    how = ("--task", task, "--recipe", recipe, "--epochs", epochs)
+    done("train", table, *how, *options, "--quiet", "--out", out)
+
+
+def measured(run: Path, table: Path) -> dict[str, float]:
+    metrics: dict[str, float] = json.loads(done("evaluate", run, table, "--json").out)["metrics"]
+    return metrics
+
+
+def test_captions_are_learned_and_drawn(rows: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    train(rows, run, "caption", 20, "look.size=16", "look.stages=[8,16]", recipe="tiny-look")
+    assert measured(run, rows)["bleu4"] > 80
+    picture = rows.parent / "pictures" / "5.png"
+    shown = json.loads(done("predict", run, picture, "--json").out)
+    height, width = shown["grid"]
+    assert np.array(shown["attention"]).shape == (len(shown["output_tokens"]), height * width)
+    done("show", run, picture, "-o", tmp_path / "seen.svg")
+    assert "<image" in (tmp_path / "seen.svg").read_text("utf-8")
+    listed = tmp_path / "list.txt"
+    listed.write_text(f"{picture}\n", "utf-8")
+    assert done("predict", run, "--input", listed).out.strip() == shown["output"]
+    missing = regard("predict", run, tmp_path / "none.png")
+    assert missing.code > 0
+    assert "there is no file" in missing.err
+
+
+def test_questions_about_pictures_are_learned(tmp_path: Path) -> None:
+    table = write_pictures(
+        tmp_path,
+        120,
+        lambda name, colour, way: f"{name}\t{colour}\twhat colour is it\n{name}\t{way}\thow does it lie",
+    )
+    run = tmp_path / "run"
+    sizes = ["look.encoder=small", "look.size=16", "look.stages=[8,16]", "look.project=0", "choose.size=16"]
+    sizes += ["model.embed=8", "model.hidden=16", "model.dropout=0"]
+    rates = ["training.average=none", "training.learning_rate=0.005", "training.batch_size=16"]
+    rates += ["training.warmup=10", "training.patience=0"]
+    train(table, run, "answer", 12, *sizes, *rates, recipe="answer")
+    assert measured(run, table)["accuracy"] > 90
+    asked = ("predict", run, tmp_path / "pictures" / "0.png", "--beside", "what colour is it", "--json")
+    shown = json.loads(done(*asked).out)
+    assert shown["probabilities"]["red"] > 0.5
+    assert len(shown["attention"]) == 2  # hops
