@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from regard.data.planes import Pictures
 from regard.encoders.foreign import ForeignEncoder, without_statistics
 from regard.encoders.pretrained import load_pretrained, make_pretrained
-from regard.errors import MissingExtra, UsageError
+from regard.errors import UsageError
 from tests.encoders.plane_laws import pictures, together
 
 
@@ -171,5 +171,5 @@ def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     if missing == "torchvision":
         (tmp_path / "timm.py").write_text("from torchvision.ops import misc\n", "utf-8")
         monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(MissingExtra, match=f"the package {missing}, which is not installed"):
+    with pytest.raises(UsageError, match=f"the package {missing}, which is not installed"):
         load_pretrained("timm:net")

@@ -14,7 +14,6 @@ from regard.data.planes import Pictures
 from regard.encoders.plane import pack
 from regard.errors import MissingExtra, UsageError
 
-EXTRA = "timm"
 HUB_FILE = "model.safetensors"  # what timm's repositories on the hub call their weights
 
 
@@ -125,7 +124,10 @@ def _timm(name: str) -> Any:
     try:
         timm = import_module("timm")
     except ImportError as error:
-        raise MissingExtra((error.name or "timm").partition(".")[0], EXTRA) from error
+        missing = (error.name or "timm").partition(".")[0]
+        raise UsageError(
+            f"this needs the package {missing}, which is not installed: install timm, and a torchvision that fits this torch"
+        ) from error
     if not timm.is_model(name):
         raise UsageError(f"timm {timm.__version__} has no network {name!r}; timm.list_models() tells which there are")
     return timm
