@@ -126,7 +126,7 @@ def _timm(name: str) -> Any:
     except ImportError as error:
         missing = (error.name or "timm").partition(".")[0]
         raise UsageError(
-            f"this needs the package {missing}, which is not installed: install timm, and a torchvision that fits this torch"
+            f"this needs the package {missing}, which is not installed: install timm, and a torchvision that fits torch"
         ) from error
     if not timm.is_model(name):
         raise UsageError(f"timm {timm.__version__} has no network {name!r}; timm.list_models() tells which there are")
