@@ -37,6 +37,8 @@ def _check_copying(model: Model) -> None:
             "copying needs soft attention and no CTC, which cannot spell what is copied: set model.ctc=0"
         )
     plain = Model()
-    odd = [one for one in ("heads", "terms", "window", "normalise") if getattr(model, one) != getattr(plain, one)]
+    odd = [
+        one for one in ("heads", "terms", "window", "normalise", "gate") if getattr(model, one) != getattr(plain, one)
+    ]
     if model.copy == "sentinel" and odd:
         raise UsageError(f"model.copy=sentinel has no place beside model.{odd[0]}: use model.copy=gate")

@@ -41,6 +41,8 @@ MODELS: dict[str, dict[str, Any]] = {  # every cell, score, normaliser, term, fi
     "lstm, none": {"attention": "none", "output": "state"},
     "lstm, CTC": {"ctc": 0.3},
     "abs": {"attention": "abs", "window": 1, "order": 3},
+    "lstm, hard": {"attention": "hard", "gate": True},
+    "gru, between": {"cell": "gru", "query": "between", "output": "maxout"},
 }
 SHORT = {"longest_ratio": 1.0, "longest_extra": 3}
 SEARCHES: dict[str, dict[str, Any]] = {
@@ -125,7 +127,7 @@ def test_every_part_is_exported_somewhere() -> None:
     for part, names in parts.items():
         assert {getattr(one, part) for one in chosen} == set(names)
     assert {term for one in chosen for term in one.terms} == set(TERMS) - {"plane"}  # a text has no plane
-    assert {one.attention for one in chosen} == {"soft", "monotonic", "fixed", "none", "abs"}
+    assert {one.attention for one in chosen} == {"soft", "hard", "monotonic", "fixed", "none", "abs"}
 
 
 def test_a_model_that_cannot_be_traced_is_one_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:

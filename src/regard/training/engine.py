@@ -62,7 +62,8 @@ class Engine:
             return model
         if self.shards:
             warnings.filterwarnings("ignore", "FSDP2-wrapped module")  # about in-place changes of its output: none here
-            fully_shard(model, mesh=init_device_mesh(self.device.type, (self.world,)))
+            still = {weight for weight in model.parameters() if not weight.requires_grad}  # each process keeps its own
+            fully_shard(model, mesh=init_device_mesh(self.device.type, (self.world,)), ignored_params=still)
             return model
         return DistributedDataParallel(model, gradient_as_bucket_view=True)
 
