@@ -15,7 +15,7 @@ from regard.pictures import png_bytes
 from regard.settings import build
 from regard.tasks import answer, caption, classify, describe, get_task, transcribe
 from regard.tasks.request import Request
-from tests.command import done, regard
+from tests.command import done, refused, regard
 
 COLOURS = {"red": (220, 30, 30), "green": (30, 160, 30), "blue": (30, 30, 220)}
 WAYS = ("upright", "flat")
@@ -218,6 +218,8 @@ def test_captions_are_learned_and_drawn(rows: Path, tmp_path: Path) -> None:
     listed = tmp_path / "list.txt"
     listed.write_text(f"{picture}\n", "utf-8")
     assert done("predict", run, "--input", listed).out.strip() == shown["output"]
+    exported = regard("export", run, "--format", "onnx", "--out", tmp_path / "x.onnx")
+    refused(exported, 2, "only runs that read texts are exported")
     missing = regard("predict", run, tmp_path / "none.png")
     assert missing.code > 0
     assert "there is no file" in missing.err

@@ -61,6 +61,8 @@ def _check(run: Run, out: Path) -> None:
         except ImportError as error:
             raise MissingExtra(package, "onnx") from error
     run.check_writes()
+    if run.codec.opens_files:
+        raise UsageError(f"{run.path} looks at pictures or clips, and only runs that read texts are exported so far")
     check_parts(run)
     if len(run.models) > 1:
         raise UsageError(f"an ensemble of {len(run.models)} models cannot be exported: export one run")
