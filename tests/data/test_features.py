@@ -43,6 +43,16 @@ def test_a_hit_is_what_a_miss_was(sources: list[str], tmp_path: Path) -> None:
     assert [one.shape for one in third] == [(1, 3), (2, 3), (3, 3), (4, 3)]
 
 
+def test_what_was_sent_is_the_same_as_a_file_and_leaves_nothing_on_disk(sources: list[str], tmp_path: Path) -> None:
+    encoder, features = Encoder(sources), Features("net", tmp_path / "kept")
+    sent = url(noise(4, 4, seed=0))
+    first, again = features.gather([sent], encoder), features.gather([sent], encoder)
+    assert encoder.asked == [0, 0]
+    assert not (tmp_path / "kept").exists()
+    for one in (*again, *features.gather([sources[0]], encoder)):
+        assert (one == first[0]).all()
+
+
 def test_a_name_changes_with_content_and_key_and_nothing_else(sources: list[str], tmp_path: Path) -> None:
     features, other = Features("net", tmp_path), Features("net 2", tmp_path)
     paths = {features.path(source) for source in sources} | {other.path(source) for source in sources}

@@ -3,6 +3,7 @@
 An entry is named by the content of the file and by `key`, which says who computed it and how the file was seen, so a
 changed file or encoder never meets an old entry. It is a .npy of half precision with a checksum behind it; one that was
 damaged counts as missing. Processes may share a folder: a write happens as a whole, and all of them write the same.
+What was sent is computed each time: strangers should not fill a server's disk.
 """
 
 import hashlib
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.data.origin import digest, name_of, stamp
+from regard.data.origin import digest, is_sent, name_of, stamp
 from regard.errors import DataError, RegardError
 from regard.files import write_bytes
 
@@ -46,6 +47,8 @@ class Features:
         return [fresh[place] if one is None else one for place, one in enumerate(found)]
 
     def find(self, source: str) -> NDArray[np.float32] | None:
+        if is_sent(source):
+            return None
         path = self.path(source)
         try:
             content = path.read_bytes()
@@ -66,6 +69,11 @@ class Features:
                 f"the features of {name_of(source)} do not fit in half precision: they are not finite or huge"
             )
         half = np.asarray(array).astype(np.float16)
+        if not is_sent(source):
+            self._write(source, half)
+        return half.astype(np.float32)
+
+    def _write(self, source: str, half: NDArray[np.float16]) -> None:
         body = io.BytesIO()
         np.save(body, half, allow_pickle=False)
         path = self.path(source)
@@ -74,7 +82,6 @@ class Features:
         except OSError as error:
             raise RegardError(f"cannot make the folder {path.parent}: {error.strerror or error}") from error
         write_bytes(path, body.getvalue() + _checksum(body.getvalue()))
-        return half.astype(np.float32)
 
     def path(self, source: str) -> Path:
         name = hashlib.blake2b(f"{self._digest(source)} {self.key}".encode(), digest_size=20).hexdigest()
