@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from regard.pictures import Panel
     from regard.prediction import Prediction
 
+KINDS = ["map", "lines", "text", "overlay", "places", "filmstrip", "animation"]  # pictures.sheet has them too
 TOGETHER = 4  # of the n best, so many at most stand in a row of their own
 
 
@@ -30,10 +31,8 @@ class Asked(NamedTuple):
 @click.command(short_help="Draw where answers looked.")
 @click.argument("run")
 @click.argument("text", nargs=-1, required=True)
-@click.option("-o", "--out", help="Picture to write: .svg, .png, .pdf, .html (interactive) or .json.")
-@click.option(
-    "--kind", type=click.Choice(["map", "lines", "text"]), help="What to draw.  [default: what suits the answer]"
-)
+@click.option("-o", "--out", help="Picture to write: .svg, .png, .pdf, .gif, .html (interactive) or .json.")
+@click.option("--kind", type=click.Choice(KINDS), help="What to draw.  [default: what suits the answer]")
 @click.option("--beam", type=int, help="Hypotheses kept side by side; 1 is greedy. The recipe's by default.")
 @click.option(
     "--nbest", type=click.IntRange(1), default=1, show_default=True, help="Draw this many answers to each TEXT."
@@ -69,7 +68,9 @@ def show(
     """Answer each TEXT with a trained RUN and draw which source symbols each output symbol looked at.
 
     A heat map (rows: output, columns: source), lines between the two, as thick as the weights, or the source as a text
-    with highlighted words. Several answers come on one sheet. RUN is a folder, a hub id, or what export wrote.
+    with highlighted words. For a run that looks at pictures or clips, TEXT is the path of one: the picture, lit where
+    each word looked (overlay, or animation, which shows word after word), a line of writing with its symbols at their
+    places, or a filmstrip. Several answers come on one sheet. RUN is a folder, a hub id, or what export wrote.
 
     \b
     Example:
@@ -78,6 +79,9 @@ def show(
       regard show runs/fr 'The house is old .' --kind lines -o house.svg
       regard show runs/en attention --against runs/old --beam 5 -o both.png
       regard show runs/en attention --target 'AH T EH N SH AH N' -o given.pdf
+      regard show runs/captions garden.jpg -o garden.svg             the picture under each word
+      regard show runs/captions garden.jpg -o garden.gif             the same, word after word
+      regard show runs/questions garden.jpg --beside 'what colour is the door ?' -o door.png
     """
     from regard.loading import load
     from regard.pictures import draw_text, save
