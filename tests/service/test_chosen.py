@@ -10,6 +10,7 @@ import pytest
 
 from regard import Prediction, Run
 from regard.data.readers import Example
+from regard.data.text import normalise
 from regard.pictures.numbers import from_json
 from regard.service.models import Model
 from tests.service.http import Service, serving, trouble
@@ -22,7 +23,8 @@ class Chooser(Run):
     task = SimpleNamespace(BESIDE="question")
 
     def __init__(self, run: Run) -> None:
-        codec = SimpleNamespace(features=True, lowercase=False, source_symbols=lambda example: example.source.split())
+        cut = {"source_symbols": lambda example: example.source.split(), "clean": normalise}
+        codec = SimpleNamespace(features=True, lowercase=False, opens_files=False, **cut)
         super().__init__(run.path, run.recipe, codec, run.models)
 
     def find(self, examples: Sequence[Example], request: Any, numbers: Sequence[int]) -> list[Prediction]:

@@ -29,6 +29,7 @@ def test_models_are_listed_the_default_first(service: Service, run: Run) -> None
         "attends": True,
         "longest": run.recipe.data.longest,
         "exported": False,
+        "looks": None,
     }
     assert second["name"] == "other"
 

@@ -37,6 +37,13 @@ COUNT, WIDTH, TIME = click.IntRange(1), click.IntRange(1, 1000), click.FloatRang
     show_default=True,
     help="Attention weights computed for a request or a batch: source × longest answer × beam; a quarter may be sent.",
 )
+@click.option(
+    "--picture",
+    type=COUNT,
+    default=MOST.picture,
+    show_default=True,
+    help="Bytes of the files of a request, for a RUN that looks at pictures or clips; --body has room for them then.",
+)
 def serve(
     runs: tuple[str, ...],
     host: str,
@@ -56,6 +63,7 @@ def serve(
     batch: int,
     wait: float,
     weights: int,
+    picture: int,
 ) -> None:
     """Answer over HTTP with one or several RUNs: a page for people, a JSON interface under /v1 for programs.
 
@@ -77,5 +85,5 @@ def serve(
 
     if not token and (token is not None or "REGARD_TOKEN" in os.environ):  # as of a variable that was never set
         raise UsageError("the token is empty: give one, or leave --token and REGARD_TOKEN out")
-    limits = Limits(body, sources, characters, beam, nbest, seconds, upload, queue, batch, wait, weights)
+    limits = Limits(body, sources, characters, beam, nbest, seconds, upload, queue, batch, wait, weights, picture)
     serve_runs(runs, host, port, limits.check(), token or "", allow_host, device, threads)

@@ -34,6 +34,7 @@ def create_app(
     models: Models, limits: Limits | None = None, door: Door | None = None, write: log.Write = log.to_stderr
 ) -> Front:
     limits, door, metrics = (limits or Limits()).check(), door or Door(), Metrics()
+    limits = limits.for_files() if models.open_files else limits
     batcher, studio = Batcher(Asker(models, metrics), limits, metrics, lambda item: item.weights), Studio(limits)
     metrics.gauge("regard_queue_sources", "Sources that wait to be answered.", lambda: batcher.waiting)
 
@@ -58,7 +59,7 @@ def create_app(
     @cache
     def describe() -> dict[str, Any]:
         plain = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
-        return amend(plain, limits, guarded=bool(door.token))
+        return amend(plain, limits, guarded=bool(door.token), files=models.open_files)
 
     app.openapi = describe  # type: ignore[method-assign]  # the documented way
     for router in (

@@ -10,6 +10,7 @@ from regard.data.readers import Example
 from regard.data.text import normalise
 from regard.errors import DataError, RegardError
 from regard.prediction import Prediction
+from regard.service.looking import most_places, without_content
 from regard.service.metrics import Metrics
 from regard.service.models import Models
 from regard.service.refusal import Refused
@@ -42,7 +43,7 @@ class Asker:
         run = self._models[key.model].run
         read = [_attempt(run, item) for item in items]
         asked = [(item, one) for item, one in zip(items, read, strict=True) if isinstance(one, Example)]
-        found = iter(KINDS[key.kind](run, asked, dict(key.options)) if asked else [])
+        found = map(without_content, _answers(KINDS[key.kind], run, asked, dict(key.options)))
         outcomes = [next(found) if isinstance(one, Example) else one for one in read]
         self._count(key.model, outcomes)
         return outcomes
@@ -54,6 +55,18 @@ class Asker:
 
 
 Asked = Sequence[tuple[Item, Example]]
+Ask = Callable[[Answerer, Asked, dict[str, Any]], list[Any]]
+
+
+def _answers(ask: Ask, run: Answerer, asked: Asked, options: dict[str, Any]) -> list[Any]:
+    """That a file is damaged may show only when it is decoded: then each is asked about alone, as nobody should hear of
+    another's."""
+    try:
+        return ask(run, asked, options) if asked else []
+    except DataError as error:
+        if len(asked) == 1:
+            return [error]
+        return [outcome for one in asked for outcome in _answers(ask, run, [one], options)]
 
 
 def predict(run: Answerer, asked: Asked, options: dict[str, Any]) -> list[Any]:
@@ -75,7 +88,7 @@ def _choices(run: Answerer, item: Item) -> Any:
         return error
 
 
-KINDS: dict[str, Callable[[Answerer, Asked, dict[str, Any]], list[Any]]] = {
+KINDS: dict[str, Ask] = {
     "predict": predict,
     "force": force,
     "choices": choices,
@@ -83,14 +96,19 @@ KINDS: dict[str, Callable[[Answerer, Asked, dict[str, Any]], list[Any]]] = {
 
 
 def weigh(run: Answerer, items: Sequence[Item], prefix: str | Sequence[str], beam: int) -> list[Item]:
-    """With source × longest answer × beam of each; what cannot be read weighs nothing, and is refused later."""
+    """With source × longest answer × beam of each; what cannot be read weighs nothing, and is refused later. Files are
+    not opened here: the worker does that."""
     start = len(_target_symbols(run, prefix))
     _refuse_long("prefix", start, _longest(run))
-    read = [_attempt(run, item) for item in items]
-    lengths = [len(run.codec.source_symbols(one)) if isinstance(one, Example) else 0 for one in read]
+    lengths = [most_places(run)] * len(items) if run.codec.opens_files else _lengths(run, items)
     answers = longest_answers([range(length) for length in lengths], run.recipe.search)
     sizes = zip(items, lengths, answers, strict=True)
     return [item._replace(weights=length * max(answer, start) * beam) for item, length, answer in sizes]
+
+
+def _lengths(run: Answerer, items: Sequence[Item]) -> list[int]:
+    read = [_attempt(run, item) for item in items]
+    return [len(run.codec.source_symbols(one)) if isinstance(one, Example) else 0 for one in read]
 
 
 def _target_symbols(run: Answerer, text: str | Sequence[str]) -> list[str]:
@@ -117,7 +135,9 @@ def _example(run: Answerer, item: Item) -> Example:
     if item.features and not run.codec.features:
         raise DataError("this model reads no features or other text beside its source: leave them out")
     if run.codec.opens_files and not is_sent(item.source):
-        raise DataError("send the file itself, as data:image/png;base64,…: a path would be one of this machine's")
+        raise DataError(
+            "source: send the file itself, as data:image/png;base64,…: a path would be one of this machine's"
+        )
     example = run.example(_text(item), "the source")
     beside = getattr(run.task, "BESIDE", "")
     if beside and not normalise(example.features):  # a run would name an option of the command

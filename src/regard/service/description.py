@@ -25,13 +25,14 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 ALWAYS: dict[int | str, dict[str, Any]] = {status: PROBLEMS[status] for status in (401, 421)}  # from any route
 
 
-def amend(description: dict[str, Any], limits: Limits, guarded: bool) -> dict[str, Any]:
-    """The limits that are set, where the schemas only know those of any service."""
+def amend(description: dict[str, Any], limits: Limits, guarded: bool, files: bool = False) -> dict[str, Any]:
+    """The limits that are set, where the schemas only know those of any service. `files`: sources may be some."""
     schemas = description["components"]["schemas"]
     for schema in ("Predict", "Force", "Choices", "Picture"):
         for name in ("source", "sources", "target", "prefix"):
+            most = max(limits.characters, limits.body) if files and name.startswith("source") else limits.characters
             for text in _parts(schemas[schema]["properties"].get(name, {}), "string"):
-                text["maxLength"] = min(text["maxLength"], limits.characters)
+                text["maxLength"] = min(text["maxLength"], most)
     asked = schemas["Predict"]["properties"]
     for name, kind, bound, most in (
         ("beam", "integer", "maximum", limits.beam),

@@ -12,6 +12,7 @@ TYPES = {
     "svg": "image/svg+xml",
     "png": "image/png",
     "pdf": "application/pdf",
+    "gif": "image/gif",
     "html": "text/html; charset=utf-8",
     "json": "application/json",
 }
@@ -50,4 +51,6 @@ def draw(prediction: Prediction, ending: str, kind: str) -> bytes:
     if size > LARGEST:
         message = f"{size:,} weights came out; a picture has at most {LARGEST:,}"
         raise Refused(413, message, "draw a part of it, or use regard show")
-    return render(prediction.panels(), f".{ending}", kind=kind)
+    nameless = prediction.sight is not None and prediction.probabilities is None  # what was sent has no name to show
+    title = prediction.output if nameless else None
+    return render(prediction.panels(title), f".{ending}", kind=kind)

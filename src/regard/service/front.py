@@ -19,8 +19,8 @@ from regard.service.reading import Gone, read_body
 from regard.service.refusal import FAILED, Refused
 
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src blob:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 HEADERS = {
     "Content-Security-Policy": POLICY,
@@ -30,6 +30,7 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
 }
 OPEN = ("/v1/health", "/v1/docs")  # of /v1, what needs no token
+HELD = 2**28  # bytes of requests in hand, all together; one may always come
 GONE = 499  # in the log: the client left before there was an answer
 
 
@@ -61,6 +62,7 @@ class Front:
         self._app, self._paths, self._door, self._limits = app, paths, door, limits
         self._metrics, self._write = metrics, write
         self._inside = 0  # requests in hand
+        self._held = 0  # their bytes
         metrics.gauge("regard_requests_in_hand", "Requests that have no answer yet.", lambda: self._inside)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -81,6 +83,7 @@ class Front:
                 await Refused(500, FAILED).response(visit.request_id)(scope, receive, visit.send)
         finally:
             self._inside -= 1
+            self._held -= visit.size
             self._record(visit)
 
     async def _admit(self, visit: "Visit", receive: Receive) -> None:
@@ -90,8 +93,16 @@ class Front:
             return
         if self._inside > self._limits.queue:
             raise Refused(429, f"{self._inside - 1} requests are in hand", "try again in 1 s", {"Retry-After": "1"})
-        body = await read_body(visit.headers, receive, self._limits)
+        body = await read_body(visit.headers, receive, self._limits, lambda size: self._hold(visit, size))
         await _until_gone(self._app(visit.scope, _replay(body), visit.send), receive)
+
+    def _hold(self, visit: "Visit", size: int) -> None:
+        """Pictures are large: as many as there may be texts would not fit into memory."""
+        if self._held > visit.size and self._held + size > HELD:
+            message = f"requests of {self._held:,} bytes are in hand"
+            raise Refused(429, message, "try again in 1 s", {"Retry-After": "1"})
+        self._held += size
+        visit.size += size
 
     def _record(self, visit: "Visit") -> None:
         took = time.monotonic() - visit.since
@@ -119,6 +130,7 @@ class Visit:
         self.path: str = scope["path"]
         self.request_id = uuid.uuid4().hex
         self.since = time.monotonic()
+        self.size = 0  # bytes of its body that have come
         self.status = 0  # 0: no answer was begun
         scope.setdefault("state", {})["request_id"] = self.request_id
 

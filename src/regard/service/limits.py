@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 from regard.errors import UsageError
 
+AROUND = 65_536  # bytes of a request beside the files in it
+
 
 class Limits(NamedTuple):
     """Every limit of the service; `regard serve` has an option for each."""
@@ -20,6 +22,16 @@ class Limits(NamedTuple):
     batch: int = 64  # sources answered at once
     wait: float = 0.003  # seconds that a source waits for others to be answered with
     weights: int = 16_000_000  # source × longest answer × beam, of a request and of a batch; a quarter may be sent
+    picture: int = 8_000_000  # bytes of the files of a request, for runs that look at pictures or clips
+
+    @property
+    def encoded(self) -> int:
+        """Characters of so many bytes in base64."""
+        return -(-self.picture // 3) * 4
+
+    def for_files(self) -> "Limits":
+        """With a body that has room for files, too."""
+        return self._replace(body=max(self.body, self.encoded + AROUND))
 
     def check(self) -> "Limits":
         for name, value in self._asdict().items():

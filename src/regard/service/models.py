@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from regard.loading import load
+from regard.service.looking import looks
 from regard.service.refusal import Refused
 from regard.tasks import Writer
 
@@ -40,6 +41,7 @@ class Model(NamedTuple):
             "attends": attends,
             "longest": self.run.recipe.data.longest,
             "exported": isinstance(self.run, OnnxRun),
+            "looks": looks(self.run),
         }
 
 
@@ -54,6 +56,11 @@ class Models:
 
     def __len__(self) -> int:
         return len(self._models)
+
+    @property
+    def open_files(self) -> bool:
+        """Whether any of them looks at files."""
+        return any(model.run.codec.opens_files for model in self)
 
     def __getitem__(self, name: str) -> Model:
         return self._models[name]

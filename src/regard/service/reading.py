@@ -1,7 +1,7 @@
 """Reads the body of a request: no more than may come, and not for longer than it may take."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from starlette.types import Receive
 
@@ -13,19 +13,20 @@ class Gone(Exception):
     """The client left."""
 
 
-async def read_body(headers: Mapping[str, str], receive: Receive, limits: Limits) -> bytes:
+async def read_body(headers: Mapping[str, str], receive: Receive, limits: Limits, hold: Callable[[int], None]) -> bytes:
+    """`hold` is told how many bytes came, each time, and may refuse them."""
     announced = headers.get("content-length", "0")
     if not announced.isdecimal() or int(announced[:20]) > limits.body:
         raise _too_large(limits)
     try:
-        return await asyncio.wait_for(_gather(receive, limits), limits.upload)
+        return await asyncio.wait_for(_gather(receive, limits, hold), limits.upload)
     except asyncio.TimeoutError:
         message = f"the request did not arrive whole within {limits.upload:g} seconds"
         fix = "send it faster, or serve with a larger --upload"
         raise Refused(408, message, fix, {"Connection": "close"}) from None
 
 
-async def _gather(receive: Receive, limits: Limits) -> bytes:
+async def _gather(receive: Receive, limits: Limits, hold: Callable[[int], None]) -> bytes:
     """Counted while it comes: a stream announces no length, and an announced one may be untrue."""
     parts, size, more = list[bytes](), 0, True
     while more:
@@ -36,6 +37,7 @@ async def _gather(receive: Receive, limits: Limits) -> bytes:
         size += len(parts[-1])
         if size > limits.body:
             raise _too_large(limits)
+        hold(len(parts[-1]))
         more = message.get("more_body", False)
     return b"".join(parts)
 

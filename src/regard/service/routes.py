@@ -16,6 +16,7 @@ from regard.service.batching import Batcher
 from regard.service.description import ALWAYS, PROBLEMS
 from regard.service.drawing import TYPES, Studio
 from regard.service.limits import Limits
+from regard.service.looking import check_sent
 from regard.service.metrics import Metrics
 from regard.service.models import Model, Models
 from regard.service.refusal import PlainJSON, Refused
@@ -37,7 +38,7 @@ def answering(models: Models, limits: Limits, batcher: Batcher, studio: Studio) 
     async def predict(asked: schemas.Predict) -> Response:
         """Answer one source or several, with the attention of each answer."""
         model = models.find(asked.model)
-        check(asked, limits)
+        check(asked, model, limits)
         key = Key(model.name, "predict", options(asked, model))
         items = await weighed(asked, model, dict(key.options))
         found = await batcher.ask(key, items)
@@ -53,7 +54,7 @@ def answering(models: Models, limits: Limits, batcher: Batcher, studio: Studio) 
     async def choices(asked: schemas.Choices) -> Response:
         """The likeliest symbols to follow the beginning of an answer, best first."""
         model = models.find(asked.model)
-        sized(limits, asked.source, asked.prefix)
+        taken(limits, model, {"source": asked.source}, asked.prefix)
         item = Item(asked.source, asked.features, symbols(asked.prefix), asked.count)
         [found] = await batcher.ask(Key(model.name, "choices"), [item])
         return PlainJSON({"model": model.name, "choices": [one._asdict() for one in found]})
@@ -69,7 +70,7 @@ def answering(models: Models, limits: Limits, batcher: Batcher, studio: Studio) 
     async def weighed(asked: schemas.Predict, model: Model, search: dict[str, Any]) -> list[Item]:
         """The sources of a request, if it does not ask for too much; long ones are read beside the loop."""
         beam = search.get("beam", model.run.recipe.search.beam)
-        items = [Item(text, asked.features) for text in asked.texts]
+        items = [Item(text, asked.features) for text in asked.given.values()]
         items = await asyncio.to_thread(weigh, model.run, items, search["prefix"], beam)
         weights = sum(item.weights for item in items)
         sent = weights // beam * max(asked.nbest, 1)
@@ -85,13 +86,13 @@ def answering(models: Models, limits: Limits, batcher: Batcher, studio: Studio) 
         if asked.target is not None:
             return await reread(model, schemas.Force.model_validate(asked.model_dump(exclude={"format", "kind"})))
         plain = schemas.Predict.model_validate(asked.model_dump(include={"source", "model", "features"}))
-        check(plain, limits)
+        check(plain, model, limits)
         key = Key(model.name, "predict", options(plain, model))
         [found] = await batcher.ask(key, await weighed(plain, model, dict(key.options)))
         return cast(Prediction, found)
 
     async def reread(model: Model, asked: schemas.Force) -> Prediction:
-        sized(limits, asked.source, asked.target)
+        taken(limits, model, {"source": asked.source}, asked.target)
         item = Item(asked.source, asked.features, symbols(asked.target))
         [found] = await batcher.ask(Key(model.name, "force"), [item])
         return cast(Prediction, found)
@@ -107,7 +108,7 @@ def telling(models: Models, limits: Limits, batcher: Batcher, metrics: Metrics) 
     async def list_models() -> Response:
         """The runs that are served; the first is the default."""
         cards = [model.describe() for model in models]
-        return PlainJSON({"models": cards, "beam": limits.beam, "nbest": limits.nbest})
+        return PlainJSON({"models": cards, "beam": limits.beam, "nbest": limits.nbest, "picture": limits.picture})
 
     @router.get("/health", include_in_schema=False)
     @router.get("/v1/health", responses={200: {"model": schemas.Health}, 503: PROBLEMS[503]})
@@ -148,15 +149,24 @@ def showing(files: dict[str, File], describe: Callable[[], dict[str, Any]]) -> A
     return router
 
 
-def check(asked: schemas.Predict, limits: Limits) -> None:
+def check(asked: schemas.Predict, model: Model, limits: Limits) -> None:
     """The limits that the schemas leave to whoever serves."""
     for name, came, most in (("beam", asked.beam or 1, limits.beam), ("nbest", asked.nbest, limits.nbest)):
         if came > most:
             raise Refused(422, f"{name} {came} came; this service takes at most {most}", f"make {name} smaller")
-    if len(asked.texts) > limits.sources:
-        message = f"{len(asked.texts)} sources came; this service takes at most {limits.sources} at once"
+    if len(asked.given) > limits.sources:
+        message = f"{len(asked.given)} sources came; this service takes at most {limits.sources} at once"
         raise Refused(413, message, "send several requests")
-    sized(limits, *asked.texts, asked.prefix)
+    taken(limits, model, asked.given, asked.prefix)
+
+
+def taken(limits: Limits, model: Model, sources: dict[str, str], answer: str | list[str]) -> None:
+    """Sources by their fields, and a given answer or its beginning, if none is too large or of the wrong kind."""
+    if model.run.codec.opens_files:
+        check_sent(sources, limits)
+        sized(limits, answer)
+    else:
+        sized(limits, *sources.values(), answer)
 
 
 def sized(limits: Limits, *texts: str | list[str]) -> None:

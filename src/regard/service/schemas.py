@@ -9,6 +9,8 @@ from regard.prediction import Prediction
 
 LONG = 1_000_000  # characters; what the service takes is in its limits, and the description says so
 Text = Annotated[str, Field(max_length=LONG, examples=["attention"])]
+FILE = "; for a model that looks at files, one as data:image/png;base64,…"
+Source = Annotated[str, Field(max_length=1000 * LONG, examples=["attention"])]
 Symbol = Annotated[str, Field(min_length=1, max_length=1000)]
 Symbols = Annotated[list[Symbol], Field(max_length=10_000, examples=[["AH", "T"]])]
 Penalty = Annotated[float, Field(ge=-100, le=100, allow_inf_nan=False)]
@@ -31,8 +33,8 @@ class Predict(_Asked):
         }
     )
 
-    source: Text | None = Field(None, description="What to answer.")
-    sources: list[Text] | None = Field(
+    source: Source | None = Field(None, description=f"What to answer{FILE}.")
+    sources: list[Source] | None = Field(
         None, description="Instead of `source`: several.", min_length=1, max_length=10_000
     )
     beam: int | None = Field(None, ge=1, le=1000, description="Hypotheses kept side by side; 1 is greedy.")
@@ -51,8 +53,11 @@ class Predict(_Asked):
         return self
 
     @property
-    def texts(self) -> list[str]:
-        return [self.source] if self.source is not None else list(self.sources or [])
+    def given(self) -> dict[str, str]:
+        """The sources by the names of their fields."""
+        if self.source is not None:
+            return {"source": self.source}
+        return {f"sources.{number}": source for number, source in enumerate(self.sources or [])}
 
 
 class Force(_Asked):
@@ -60,7 +65,7 @@ class Force(_Asked):
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"source": "cat", "target": "K AE1 T"}]})
 
-    source: Text
+    source: Source = Field(description=f"A text{FILE}.")
     target: Symbols | Text = Field(description="A text, or its symbols.")
 
 
@@ -69,7 +74,7 @@ class Choices(_Asked):
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"source": "cat", "prefix": ["K"], "count": 5}]})
 
-    source: Text
+    source: Source = Field(description=f"A text{FILE}.")
     prefix: Symbols | Text = Field("", description="The answer so far.")
     count: int = Field(10, ge=1, le=50, description="How many.")
 
@@ -81,13 +86,15 @@ class Picture(_Asked):
         json_schema_extra={"examples": [{"source": "cat", "target": ["K", "AE1", "T"], "format": "svg"}]}
     )
 
-    source: Text
+    source: Source = Field(description=f"A text{FILE}.")
     target: Symbols | Text | None = Field(
         None, description="A text, or its symbols; the model's own answer by default."
     )
-    format: Literal["svg", "png", "pdf", "html", "json"] = "svg"
-    kind: Literal["auto", "map", "lines", "text"] = Field(
-        "auto", description="A heat map, lines between the two sides, or highlighted words; by default what suits it."
+    format: Literal["svg", "png", "pdf", "gif", "html", "json"] = "svg"
+    kind: Literal["auto", "map", "lines", "text", "overlay", "places", "filmstrip", "animation"] = Field(
+        "auto",
+        description="A heat map, lines between the two sides, or highlighted words; over a picture or clip that was "
+        "looked at, overlay, places, animation or filmstrip. By default what suits it.",
     )
 
 
@@ -120,6 +127,10 @@ class Answer(BaseModel):
     copied: list[tuple[int, int]] = Field([], description="(t, j): output token t was copied from source token j.")
     looks: list[FurtherWeights] = Field([], description="Further weights behind the answer.")
     left_out: int = Field(0, description="Source tokens beyond what the model reads.")
+    grid: tuple[int, int] | None = Field(
+        None, description="Rows and columns of cells of a picture; row by row they are the source tokens."
+    )
+    frames: int = Field(0, description="Frames of a clip that were seen: they are the source tokens.")
     nbest: list["Answer"] = Field([], description="Best first, when asked for.")
 
 
@@ -138,6 +149,19 @@ class NextSymbols(BaseModel):
     choices: list[NextSymbol]
 
 
+class Looks(BaseModel):
+    """How a model looks at a file."""
+
+    kind: Literal["picture", "clip"]
+    fit: Literal["square", "height", "within"] = Field(
+        description="The middle square is seen; or all, at one height; or all, as it is, up to a size."
+    )
+    size: int = Field(description="Pixels of the side or height that is seen.")
+    line: bool = Field(description="Whether pictures are lines of writing.")
+    every: int = Field(description="Of a clip, each so many-th frame is seen,")
+    frames: int = Field(description="and at most so many frames.")
+
+
 class ModelCard(BaseModel):
     name: str
     task: str
@@ -148,12 +172,14 @@ class ModelCard(BaseModel):
     attends: bool = Field(description="Whether its answers have attention.")
     longest: int = Field(description="The longest source it reads, in symbols.")
     exported: bool
+    looks: Looks | None = Field(description="How it looks at files; null for a model that reads texts.")
 
 
 class ModelCards(BaseModel):
     models: list[ModelCard]
     beam: int = Field(description="The widest beam that may be asked for.")
     nbest: int = Field(description="The most answers to a source that may be asked for.")
+    picture: int = Field(description="The most bytes that the files of a request may have.")
 
 
 class Health(BaseModel):
