@@ -1,7 +1,7 @@
 // What is looked at, kept behind the # of the address, so that a view can be sent to somebody. It never reaches a server.
 
 export const BEAMS = [1, 2, 3, 5, 10, 20];
-const KINDS = ["map", "lines", "text"]; // "auto" is what suits the answer
+const KINDS = ["map", "lines", "text", "overlay", "places", "filmstrip", "animation"]; // "auto" is what suits the answer
 export const START = { model: "", source: "", features: "", beam: 5, forced: [], ended: false, pick: 0, kind: "auto", threshold: 0 };
 
 /** The view that an address tells; whatever makes no sense in it is as at the start. */

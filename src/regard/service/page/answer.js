@@ -6,6 +6,7 @@ const MOST = 10; // classes shown
 const LONG = 40; // tokens
 
 let viewers = []; // of the answer that is drawn, and of its further weights
+let kinds = []; // in which it can be drawn, the one that suits it first
 
 /** The symbols as buttons, and a last one for the end of the answer. */
 export function drawOutput(answer, forced, ended) {
@@ -98,7 +99,8 @@ function candidate(rival, place, pick) {
   return element("label", { className: "candidate" }, button, body);
 }
 
-export function drawAttention(answer, view) {
+/** `images` are addresses of what was looked at, of a picture or of each frame. */
+export function drawAttention(answer, view, images = [], line = false) {
   const blind = blindness(answer);
   for (const id of ["kinds", "threshold-field", "download", "viewer"]) find(id).hidden = Boolean(blind);
   find("blind").hidden = !blind;
@@ -107,10 +109,30 @@ export function drawAttention(answer, view) {
   find("looks").replaceChildren();
   viewers = [];
   if (blind) return;
-  const panel = panelOf(answer);
-  const suits = window.regardViewer.suits(panel);
-  find("kinds").querySelector(`[value=${view.kind === "auto" ? suits : view.kind}]`).checked = true;
+  const panel = { ...panelOf(answer), scene: sceneOf(answer, images, line) };
+  kinds = window.regardViewer.kinds(panel).filter((kind) => tells(kind, panel.scene));
+  for (const one of find("kinds").querySelectorAll("input")) one.parentElement.hidden = !kinds.includes(one.value);
+  find("kinds").querySelector(`[value=${kindOf(view) === "auto" ? kinds[0] : kindOf(view)}]`).checked = true;
   viewers = [window.regardViewer(find("viewer"), panel, options(view)), ...(answer.looks ?? []).map((look) => drawLook(look, view))];
+  if (panel.scene && panel.rows.length === 1) light(0, true); // there is nothing else to point at
+}
+
+/** The kind that is drawn: one that was chosen for another answer may make no sense of this one. */
+export const kindOf = ({ kind }) => (kinds.includes(kind) ? kind : "auto");
+
+/** Names of cells make no legible text, and only a line of writing has places for symbols. */
+const tells = (kind, scene) => !scene || !(["lines", "text"].includes(kind) || (kind === "places" && !scene.line));
+
+/** What was looked at, where that is no text; a clip whose frames cannot be shown is a map. */
+function sceneOf({ grid, frames }, images, line) {
+  if (grid) return { grid, images, line };
+  return frames && images.length === frames ? { frames, images } : null;
+}
+
+/** Shows in the picture what a symbol of the output looked at, as if it were pointed at there; or ends that. */
+export function light(place, on) {
+  const label = find("viewer").querySelector(`.label[data-side=row][data-number="${place}"]`);
+  label?.dispatchEvent(new PointerEvent(on ? "pointerover" : "pointerout", { bubbles: true }));
 }
 
 /** As `Prediction.panel` makes it: a written answer is a map; what one row looked at for a chosen one, or a long source,
@@ -141,8 +163,8 @@ export function changeAttention(view) {
 }
 
 /** A threshold of 0 leaves it to the viewer, which draws no hair-thin lines. */
-function options({ kind, threshold }) {
-  return { kind, threshold: threshold || null };
+function options(view) {
+  return { kind: kindOf(view), threshold: view.threshold || null };
 }
 
 function blindness(answer) {

@@ -12,12 +12,16 @@ import {
   drawOutput,
   drawPassage,
   drawRivals,
+  kindOf,
+  light,
 } from "./answer.js";
 import { ask } from "./api.js";
 import { find, percent, shown } from "./dom.js";
-import { describe, fill, offer } from "./form.js";
+import { asSource, drawPreview, listenForFiles } from "./file.js";
+import { describe, fill, invite, offer } from "./form.js";
 import { chooseFrom } from "./menu.js";
 import { fileName, save } from "./saving.js";
+import { glimpse, see } from "./seeing.js";
 import { askToken } from "./token.js";
 import { calm, complain, wait } from "./trouble.js";
 
@@ -27,6 +31,7 @@ const FORMATS = [
   { value: "svg", label: "SVG", detail: "drawing" },
   { value: "png", label: "PNG", detail: "picture" },
   { value: "pdf", label: "PDF", detail: "print" },
+  { value: "gif", label: "GIF", detail: "word after word" },
   { value: "html", label: "HTML", detail: "interactive, one file" },
   { value: "json", label: "JSON", detail: "numbers" },
 ];
@@ -35,6 +40,10 @@ let view = fromHash(location.hash);
 view.source ||= find("source").value; // typed before this script was there
 let models = [];
 let widest = 1; // beam, by the server's limits
+let most = 0; // bytes of a file, by the same
+let file = null; // what a run that looks is asked about; addresses do not hold it
+let sent = ""; // the same, as a question carries it
+let images = []; // addresses of what such a run sees of it
 let rivals = []; // the answers to the view, best first
 let asking = new AbortController(); // the request of the newest view; older ones are called off
 let typing = 0; // timer
@@ -50,12 +59,13 @@ async function answer(focus = null) {
   keep();
   if (!models.length) return; // adopt() asks once they are there
   calm();
-  if (!view.source.trim()) return clear();
+  if (!complete()) return clear();
   find("result").setAttribute("aria-busy", "true");
   try {
     const found = await predictions(signal);
+    const seen = model().looks ? await see(file, model().looks, found[0].frames) : [];
     signal.throwIfAborted();
-    rivals = found;
+    [rivals, images] = [found, seen];
     view.pick = Math.min(view.pick, rivals.length - 1);
     draw();
     focus?.();
@@ -64,6 +74,12 @@ async function answer(focus = null) {
     complain(error, () => answer(focus));
   }
   if (!signal.aborted) find("result").removeAttribute("aria-busy");
+}
+
+/** Whether there is a question yet. */
+function complete() {
+  if (!model().looks) return Boolean(view.source.trim());
+  return Boolean(file && (!model().features || view.features.trim()));
 }
 
 async function predictions(signal) {
@@ -76,7 +92,7 @@ async function predictions(signal) {
 }
 
 function asked() {
-  const where = { model: view.model, source: view.source };
+  const where = { model: view.model, source: model().looks ? sent : view.source };
   return model().features ? { ...where, features: view.features } : where;
 }
 
@@ -109,7 +125,7 @@ function drawPicked() {
   drawPassage(picked);
   drawFacts(picked);
   drawNotes(picked);
-  drawAttention(picked, view);
+  drawAttention(picked, view, images, model().looks?.line);
   say();
 }
 
@@ -117,6 +133,7 @@ function clear() {
   rivals = [];
   find("result").hidden = true;
   find("result").removeAttribute("aria-busy");
+  find("empty").textContent = invite(model(), file);
   find("empty").hidden = false;
   find("said").textContent = "";
 }
@@ -173,14 +190,45 @@ async function choices(prefix, current) {
   }));
 }
 
+/** Another file: read here, and then asked about. */
+async function take(found) {
+  asking.abort();
+  asking = new AbortController();
+  const { signal } = asking;
+  find("result").inert = true; // as when something else is typed
+  calm();
+  try {
+    const source = await asSource(found, model().looks, most);
+    signal.throwIfAborted();
+    [file, sent] = [found, source];
+    change({});
+    preview();
+    answer();
+  } catch (error) {
+    if (!signal.aborted) find("result").hidden = true;
+    complain(error, () => take(found));
+  }
+}
+
+async function preview() {
+  const [shown, { looks }] = [file, model()];
+  const url = shown && looks ? await glimpse(shown, looks) : "";
+  if (shown === file) drawPreview(url, shown?.name);
+}
+
 async function download() {
   try {
-    const format = await chooseFrom(find("download"), "Format of the picture", FORMATS);
+    const moves = rivals[view.pick].grid; // word after word, over a picture
+    const formats = FORMATS.filter(({ value }) => value !== "gif" || moves);
+    const format = await chooseFrom(find("download"), "Format of the picture", formats);
     if (format === null) return;
+    const still = ["png", "pdf"].includes(format) && kindOf(view) === "animation";
+    const kind = still ? "auto" : kindOf(view);
     const given = model().writes ? { target: rivals[view.pick].output_tokens } : {};
-    const body = { ...asked(), ...given, format, kind: view.kind };
+    const body = { ...asked(), ...given, format, kind };
     const response = await fetched("v1/picture", body, asking.signal);
-    save(await response.blob(), `${fileName(view.source)}.${format}`);
+    const name = model().looks ? file.name.replace(/\.\w+$/, "") : view.source;
+    save(await response.blob(), `${fileName(name)}.${format}`);
   } catch (error) {
     complain(error, download);
   }
@@ -194,6 +242,7 @@ async function start() {
     const told = await json("v1/models", null, null);
     models = told.models;
     widest = Math.min(told.beam, told.nbest);
+    most = told.picture;
   } catch (error) {
     return complain(error, start);
   }
@@ -207,6 +256,7 @@ function adopt(other) {
   if (!model()) view.model = models[0].name;
   if (view.beam > widest) view.beam = BEAMS.findLast((beam) => beam <= widest);
   describe(model());
+  preview();
   fill(view);
   answer();
 }
@@ -236,6 +286,7 @@ listen("ask", "submit", (event) => {
 listen("model", "change", () => {
   change({ model: find("model").value });
   describe(model());
+  preview();
   answer();
 });
 listen("beam", "change", () => {
@@ -247,10 +298,18 @@ listen("output", "click", (event) => {
   const button = event.target.closest("button");
   if (button) replace(Number(button.dataset.place));
 });
-listen("viewer", "regard:row", (event) => replace(event.detail.row));
+for (const [event, on] of [["pointerover", true], ["focusin", true], ["pointerout", false], ["focusout", false]])
+  listen("output", event, ({ target }) => {
+    const button = target.closest("button");
+    const open = button?.getAttribute("aria-expanded") === "true"; // whoever chooses another symbol still wants to see
+    if (button && (on || !open)) light(Number(button.dataset.place), on);
+  });
+listen("viewer", "regard:row", (event) => {
+  if (!model().looks) replace(event.detail.row); // over a picture a click shows where, and stays there
+});
 listen("unforce", "click", () => {
   change({});
-  answer(() => find("source").focus());
+  answer(() => find(model().looks ? "file" : "source").focus());
 });
 listen("kinds", "change", (event) => {
   view.kind = event.target.value;
@@ -264,6 +323,7 @@ listen("threshold", "input", () => {
   changeAttention(view);
 });
 listen("download", "click", download);
+listenForFiles(() => Boolean(model()?.looks), take);
 window.addEventListener("hashchange", () => adopt(fromHash(location.hash)));
 
 start();
