@@ -95,7 +95,7 @@ def test_a_run_without_attention_is_refused(few: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["-o", "x.gif"], "must be one of .svg, .png, .pdf, .html, .json"),
+        (["-o", "x.bmp"], "must be one of .svg, .png, .pdf, .gif, .html, .json"),
         (["--target", "A", "--beam", "2"], "--target gives the answer"),
         (["--target", "A", "--target", "B"], "1 texts came with 2 targets"),
         (["--features", "V"], "reads nothing beside its source"),

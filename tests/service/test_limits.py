@@ -3,12 +3,13 @@
 import json
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from regard import Run
 from regard.errors import UsageError
+from regard.service import front
 from regard.service.limits import Limits
 from regard.service.models import Model
 from regard.tasks.request import longest_answers
@@ -65,6 +66,29 @@ def first_line(service: Service, request: bytes) -> bytes:
     with socket.create_connection((host, int(port)), timeout=20) as connection:
         connection.sendall(request)
         return connection.makefile("rb").readline()
+
+
+def test_bytes_in_hand_are_counted_together(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(front, "HELD", 3000)
+    with serving([Model("reverse", run)], Limits(body=5000)) as service:
+        host, port = service.url.removeprefix("http://").split(":")
+        assert service.client.post("/v1/predict", content=padded(5000), headers=JSON).status_code == 200  # alone
+        with socket.create_connection((host, int(port)), timeout=20) as slow:
+            slow.sendall(HEAD + b"Content-Length: 4000\r\n\r\n" + padded(2000))
+            wait_until(lambda: service.metric("regard_requests_in_hand") == 2)  # this one, and who asks
+            refused = service.client.post("/v1/predict", content=padded(1500), headers=JSON)
+            assert "2,000 bytes are in hand" in trouble(refused, 429)["message"]
+            assert refused.headers["retry-after"] == "1"
+            assert service.client.post("/v1/predict", content=padded(500), headers=JSON).status_code == 200
+        wait_until(lambda: service.metric("regard_requests_in_hand") == 1)
+        assert service.client.post("/v1/predict", content=padded(1500), headers=JSON).status_code == 200
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + 20
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.02)
 
 
 def test_a_request_for_too_many_weights_is_refused_before_it_is_computed(run: Run) -> None:

@@ -13,11 +13,13 @@ import numpy as np
 import pytest
 
 from regard import Run
+from regard.cli.show import KINDS
 from regard.data import image
-from regard.pictures import Plane, read
+from regard.pictures import Plane, read, sheet
 from regard.pictures.numbers import from_json
 from regard.service.limits import Limits
 from regard.service.models import Model
+from tests.command import done, refused, regard
 from tests.data.made import animation, bomb, flat_frames, noise, save, url
 from tests.service.http import Service, serving, together, trouble
 from tests.service.looking import BLUE, RED, reads, square, untrained
@@ -131,6 +133,18 @@ def test_a_line_of_writing_has_places(gallery: Service) -> None:
     [panel] = from_json(gallery.post("/v1/picture", asked).text)
     assert isinstance(panel.scene, Plane)
     assert (panel.scene.rows, panel.scene.columns, panel.scene.line) == (8, 20, True)
+
+
+def test_the_command_draws_the_same(captions: Run, tmp_path: Path) -> None:
+    source = save(tmp_path / "red.png", square("red", 8, 0))
+    assert set(KINDS) == set(sheet.KINDS)
+    for name, kind in (("x.gif", "overlay"), ("x.svg", "animation"), ("x.json", "map")):
+        done("show", captions.path, source, "-o", tmp_path / name, "--kind", kind)
+        [panel] = read(tmp_path / name)
+        assert panel.title == captions.predict(source).title
+        assert isinstance(panel.scene, Plane)
+    assert "most in each" in done("show", captions.path, source, "--kind", "overlay").out
+    refused(regard("show", captions.path, source, "--kind", "filmstrip"), 2, "filmstrip needs a clip")
 
 
 # ---- no file of the machine
