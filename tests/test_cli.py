@@ -366,7 +366,7 @@ def test_what_nobody_foresaw_is_one_line_too(monkeypatch: pytest.MonkeyPatch) ->
     def fail() -> list[str]:
         raise ZeroDivisionError("first line\nsecond line\nthird line")
 
-    monkeypatch.setattr("regard.recipe.recipe_names", fail)
+    monkeypatch.setattr("regard.draft.recipe_names", fail)
     refused(regard("recipes"), 1, "ZeroDivisionError: first line", "--debug")
     assert "Traceback" in regard("recipes", "--debug").err
 
@@ -375,7 +375,7 @@ def test_ctrl_c_is_130(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt() -> list[str]:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("regard.recipe.recipe_names", interrupt)
+    monkeypatch.setattr("regard.draft.recipe_names", interrupt)
     result = regard("recipes")
     assert (result.code, result.err.strip()) == (130, "regard: stopped")
 

@@ -186,7 +186,7 @@ def test_a_tied_output_is_the_embedding() -> None:
 
 
 def test_a_tied_output_needs_one_size() -> None:
-    with pytest.raises(UsageError, match="readout of the embeddings' size"):
+    with pytest.raises(UsageError, match=r"model\.embed=5 and model\.readout=7 must be alike"):
         fresh(tie=True, readout=7)
 
 

@@ -124,7 +124,7 @@ def test_batches_stay_within_the_memory_they_may_use(run: Run, monkeypatch: pyte
         seen.append(len(examples) * max(len(one.source) for one in examples))
         return answer(models, codec, examples, *rest)
 
-    monkeypatch.setattr(run, "task", type("Task", (), {"answer": staticmethod(watch)}))
+    monkeypatch.setattr(run.task, "answer", watch)
     run.predict(["ab" * 450] * 10 + ["abc"] * 40, beam=5, longest_ratio=0.0, longest_extra=1)
     assert len(seen) > 1
     assert max(seen) * 5 <= BATCH_TOKENS

@@ -13,7 +13,6 @@ import math
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
@@ -41,10 +40,17 @@ def _strip(word: str) -> str:
 
 def caption_bleu(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> tuple[Scored, ...]:
     """BLEU-1, -2, -3 and -4            Papineni et al. 2002, as sacreBLEU computes it"""
-    texts = [" ".join(caption_words(one)) for one in outputs]
-    options = [[" ".join(caption_words(one)) for one in several] for several in references]
-    plain = partial(BLEU, lowercase=True, tokenize="none", smooth_method="none", force=True)
-    return tuple(corpus_score(plain(max_ngram_order=order), texts, options) for order in ORDERS)
+    texts, options = [plain(one) for one in outputs], [[plain(one) for one in several] for several in references]
+    return tuple(corpus_score(bleu_of_order(order), texts, options) for order in ORDERS)
+
+
+def bleu_of_order(order: int) -> BLEU:
+    """For plain captions."""
+    return BLEU(lowercase=True, tokenize="none", smooth_method="none", force=True, max_ngram_order=order)
+
+
+def plain(caption: str) -> str:
+    return " ".join(caption_words(caption))
 
 
 def cider(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> float:

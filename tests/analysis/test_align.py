@@ -146,7 +146,7 @@ def test_a_run_without_attention_has_nothing_to_link(few: Path, tmp_path: Path) 
         (["--measures", "x.json"], 2, "add --gold"),
         (["--threshold", "0"], 2, "above 0"),
         (["--gold", "nowhere"], 2, "cannot read nowhere"),
-        (["-o", "x.gif"], 2, ".svg"),
+        (["-o", "x.bmp"], 2, ".svg"),
         (["-o", "x.svg", "--draw", "0"], 2, "from 1"),
         (["-o", "x.svg", "--draw", "3-2"], 2, "from 1"),
         (["-o", "x.svg", "--draw", "999"], 2, "only 50 pairs"),

@@ -14,7 +14,8 @@ REFERENCES = [
     ["x"],
     ["a", "a c d e"],  # fewest edits to the first, fewest per symbol to the second
 ]
-OF_THE_WHOLE = ("distinct1", "distinct2")  # how varied answers are among themselves does not add up over examples
+# how varied answers are, and how rare the n-grams of their references, does not add up over examples
+OF_THE_WHOLE = ("distinct1", "distinct2", "cider", "cider_d")
 CASES = [
     (task, metric)
     for task in TASKS

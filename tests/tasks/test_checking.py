@@ -77,6 +77,7 @@ MEANT = {
     "tiny": (*ANY, "model"),
     "tiny-choice": ("classify", "entail"),
     "tiny-point": ("read", "fill"),
+    "tiny-look": ("caption", "describe", "transcribe"),
 }
 
 

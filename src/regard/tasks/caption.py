@@ -15,7 +15,7 @@ UNUSED = WRITERS
 def measure(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Measured:
     """bleu1 … bleu4 of all captions together, rougeL, and CIDEr and CIDEr-D times 10, against all references"""
     scored = caption_bleu(outputs, references)
-    metrics = {f"bleu{order}": one.score for order, one in enumerate(scored, 1)}
+    metrics = {f"bleu{order}": round(one.score, 10) for order, one in enumerate(scored, 1)}
     metrics |= {"rougeL": rouge(outputs, references).rougeL}
     metrics |= {"cider": cider(outputs, references), "cider_d": cider_d(outputs, references)}
     return Measured(metrics, {"bleu4": scored[-1].signature})

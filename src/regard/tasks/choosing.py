@@ -7,7 +7,7 @@ text, in `Example.features`.
 import logging
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,14 +17,12 @@ from torch import Tensor
 
 from regard.data.batching import Padded, join, pad
 from regard.data.readers import Columns, Example, Reading, read_pairs
-from regard.data.sentences import SEPARATOR, join_lines, split_sentences
-from regard.data.text import normalise
+from regard.data.sentences import SEPARATOR
 from regard.decoders.choice import Chooser, Chosen, Label, Seen
-from regard.errors import DataError
 from regard.losses import Loss
 from regard.metrics import Measured, accuracy, macro_f1
 from regard.prediction import Look, Prediction
-from regard.recipe import Recipe, Side
+from regard.recipe import Recipe
 from regard.tasks.choices import Chooses, Codec, Symbols, all_labels
 from regard.tasks.request import Request
 

@@ -13,11 +13,12 @@ from regard.tasks.sequence import answer, batch, force, loss
 
 METRIC = "bleu4"  # what early stopping watches
 UNUSED = WRITERS
+RUNNING_TEXT = True  # wer counts edits of words
 
 
 def measure(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Measured:
     """bleu4, rougeL and CIDEr-D as of captions;  wer: edits of words in percent;  accuracy: sentences that are right"""
     scored = caption_bleu(outputs, references)[-1]
-    metrics = {"bleu4": scored.score, "rougeL": rouge(outputs, references).rougeL}
+    metrics = {"bleu4": round(scored.score, 10), "rougeL": rouge(outputs, references).rougeL}
     metrics |= {"cider_d": cider_d(outputs, references), "wer": word_error_rate(outputs, references)}
     return Measured(metrics | {"accuracy": accuracy(outputs, references)}, {"bleu4": scored.signature})

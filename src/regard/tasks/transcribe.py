@@ -10,6 +10,7 @@ from regard.tasks.sequence import answer, batch, force, loss
 
 METRIC = "cer"  # what early stopping watches
 UNUSED = WRITERS
+RUNNING_TEXT = True  # wer counts edits of words
 
 
 def measure(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Measured:

@@ -2,9 +2,10 @@
 
 | metric        | counted for each example                                            | score of the sums       |
 |---------------|---------------------------------------------------------------------|-------------------------|
-| accuracy, wer | right, 1                                                            | 100 right/n, 100 − that |
-| per, cer      | edits to the nearest reference, its length                          | 100 edits/length        |
-| rouge, em, f1 | the example's own score, 1                                          | their mean              |
+| accuracy      | right, 1                                                            | 100 right/n             |
+| wer           | wrong, 1; of running text edits of words, words                     | 100 wrong/n             |
+| per, cer      | edits to the nearest reference, its length; crr, wrr what is left   | 100 edits/length        |
+| rouge, em, f1 | the example's own score, 1; exprate alike                           | their mean              |
 | macro_f1      | right, given and wanted, of each class                              | mean of 100 F1          |
 | bleu          | length, reference's length, n-grams matched and written (n = 1 … 4) | sacreBLEU's own         |
 | chrf          | character n-grams written, in the reference, matched (n = 1 … 6)    | sacreBLEU's own         |
@@ -26,6 +27,7 @@ from sacrebleu.metrics.ter import TER
 
 from regard.data.text import Graphemes
 from regard.metrics import nearest, wanted_classes
+from regard.metrics_captions import bleu_of_order, plain
 from regard.tasks import Task
 
 Counts = NDArray[np.float64]  # (n, C)  a row for each example
@@ -65,6 +67,15 @@ def _complement(sums: Counts) -> NDArray[np.float64]:
     return 100 - _ratio(sums)
 
 
+def _wrong(task: Task, outputs: Outputs, references: References) -> Counts:
+    """Wrong words of lists of words, edits of words of running text."""
+    if getattr(task, "RUNNING_TEXT", False):
+        return _edits(str.split)(task, outputs, references)
+    counts = _own("accuracy")(task, outputs, references)
+    counts[:, 0] = 1 - counts[:, 0]
+    return counts
+
+
 def _classes(_task: Task, outputs: Outputs, references: References) -> Counts:
     """For each class: right, given, wanted."""
     wanted = wanted_classes(outputs, references)
@@ -94,14 +105,28 @@ def _sacrebleu(metric: Metric) -> Statistic:
     return Statistic(counts, score)
 
 
+def _captions(order: int) -> Statistic:
+    """BLEU of captions without their punctuation."""
+    counts, score = _sacrebleu(bleu_of_order(order))
+
+    def plainly(task: Task, outputs: Outputs, references: References) -> Counts:
+        return counts(task, [plain(one) for one in outputs], [[plain(one) for one in many] for many in references])
+
+    return Statistic(plainly, score)
+
+
 STATISTICS = {
     "accuracy": Statistic(_own("accuracy"), _ratio),  # right or not is the task's to say
-    "wer": Statistic(_own("accuracy"), _complement),
+    "wer": Statistic(_wrong, _ratio),
     **{name: Statistic(_own(name), _ratio) for name in ("rouge1", "rouge2", "rougeL", "em", "f1")},
+    **{name: Statistic(_own(name), _ratio) for name in ("exprate", "exprate1", "exprate2")},
     "macro_f1": Statistic(_classes, _mean_f1),
     "per": Statistic(_edits(str.split), _ratio),
     "cer": Statistic(_edits(Graphemes().split), _ratio),
+    "crr": Statistic(_edits(Graphemes().split), _complement),
+    "wrr": Statistic(_edits(str.split), _complement),
     "bleu": _sacrebleu(BLEU()),
     "chrf": _sacrebleu(CHRF()),
     "ter": _sacrebleu(TER()),
+    **{f"bleu{order}": _captions(order) for order in range(1, 5)},
 }
