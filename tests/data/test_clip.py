@@ -12,6 +12,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from PIL import Image
 
 from regard.data import image, video
 from regard.data.clip import Clip, ClipView, stack_clips
@@ -102,6 +103,20 @@ def test_a_stack_is_zero_after_the_last_frame_of_each(tmp_path: Path) -> None:
     for row, clip in zip(found.data, clips, strict=True):
         assert (row[: clip.length].numpy() == clip.load()).all()
         assert (stack_clips([clip]).data[0] == row[: clip.length]).all()
+
+
+def test_clips_of_unequal_size_share_a_block(tmp_path: Path) -> None:
+    """And a frame that differs from the first of its clip is shown at the size of that one."""
+    paths = [tmp_path / str(number) for number in range(2)]
+    for path, sizes in zip(paths, ([(9, 4), (4, 9)], [(6, 6)]), strict=True):
+        path.mkdir()
+        for number, size in enumerate(sizes):
+            Image.new("RGB", size, (200, 100, 50)).save(path / f"{number}.png")
+    found = stack_clips([Clip.open(str(path), ClipView(View(fit="within", size=9))) for path in paths], Recent())
+    assert found.data.shape == (2, 2, 3, 6, 9)
+    assert found.sizes.tolist() == [[4, 9], [6, 6]]
+    assert found.data[~found.places[:, :, None].expand_as(found.data)].abs().sum() == 0
+    assert (found.data[0, :, 0, :4] > 0.7).all()
 
 
 @given(st.lists(st.integers(0, 9999), min_size=1, unique=True))

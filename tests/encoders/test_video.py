@@ -10,7 +10,7 @@ from torch.autograd import gradcheck
 
 from regard.attention.memory import Encoded
 from regard.data.batching import Padded
-from regard.data.planes import Pictures
+from regard.data.planes import Clips, Pictures
 from regard.encoders.convolution import ConvolutionEncoder
 from regard.encoders.plane import MapEncoder
 from regard.encoders.recurrent import RecurrentEncoder
@@ -25,6 +25,11 @@ REAL = torch.arange(F) < LENGTHS[:, None]
 
 def clips() -> Tensor:
     return torch.randn(B, F, C, H, W, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+
+
+def filled(data: Tensor, lengths: Tensor) -> Clips:
+    """Clips that are all as high and wide as their block."""
+    return Clips(data, lengths, torch.tensor(data.shape[-2:]).expand(len(data), 2))
 
 
 def frames() -> ConvolutionEncoder:
@@ -46,7 +51,7 @@ every_encoder = pytest.mark.parametrize("make", MAKES.values(), ids=MAKES)
 def test_padding_changes_nothing(make: Any) -> None:
     """More of it, garbage in it, no batch mates, another order."""
     made = randomised(make())
-    encoded: Encoded = made(Padded(clips(), LENGTHS))
+    encoded: Encoded = made(filled(clips(), LENGTHS))
     step = made.stride if isinstance(made, LocalEncoder) else 1
     cells = -(-LENGTHS // step)
     assert encoded.mask.equal(torch.arange(-(-F // step)) < cells[:, None])
@@ -55,22 +60,35 @@ def test_padding_changes_nothing(make: Any) -> None:
     assert (encoded.values[~encoded.mask] == 0).all()
     longer = torch.cat([clips(), torch.zeros(B, 4, C, H, W, dtype=torch.float64)], 1)
     garbage = torch.where(REAL[:, :, None, None, None], clips(), 1e3)
-    for other in (made(Padded(longer, LENGTHS)), made(Padded(garbage, LENGTHS))):
+    for other in (made(filled(longer, LENGTHS)), made(filled(garbage, LENGTHS))):
         same(other.values[:, : encoded.values.size(1)], encoded.values)
         same(other.summary, encoded.summary)
     for row, length in enumerate(LENGTHS.tolist()):
-        alone = made(Padded(clips()[row : row + 1, :length], LENGTHS[row : row + 1]))
+        alone = made(filled(clips()[row : row + 1, :length], LENGTHS[row : row + 1]))
         assert alone.mask.all()
         same(alone.values[0], encoded.values[row, : cells[row]])
         same(alone.summary[0], encoded.summary[row])
-    turned = made(Padded(clips().flip(0), LENGTHS.flip(0)))
+    turned = made(filled(clips().flip(0), LENGTHS.flip(0)))
     same(turned.values.flip(0), encoded.values)
+
+
+@every_encoder
+def test_clips_of_other_sizes_change_nothing(make: Any) -> None:
+    """Beside a larger clip, with garbage around it, a clip is what it is alone."""
+    made, sizes = randomised(make()), [(3, 5), (6, 2), (4, 4)]
+    block = Clips(clips(), LENGTHS, torch.tensor(sizes))
+    garbage = torch.where(block.places[:, :, None], clips(), 1e3)
+    encoded: Encoded = made(block._replace(data=garbage))
+    for row, (length, (height, width)) in enumerate(zip(LENGTHS.tolist(), sizes, strict=True)):
+        alone = made(filled(clips()[row : row + 1, :length, :, :height, :width], LENGTHS[row : row + 1]))
+        same(alone.values[0], encoded.values[row, : alone.values.size(1)])
+        same(alone.summary[0], encoded.summary[row])
 
 
 @every_encoder
 def test_no_gradient_reaches_padding(make: Any) -> None:
     given = clips().requires_grad_()
-    encoded = randomised(make())(Padded(given, LENGTHS))
+    encoded = randomised(make())(filled(given, LENGTHS))
     (encoded.values.square().sum() + encoded.summary.sum()).backward()
     assert given.grad is not None
     assert (given.grad[~REAL] == 0).all()
@@ -83,7 +101,7 @@ def same(one: Tensor, other: Tensor) -> None:
 
 def test_each_frame_is_the_mean_of_its_map() -> None:
     made = randomised(FrameEncoder(frames()))
-    encoded = made(Padded(clips(), LENGTHS))
+    encoded = made(filled(clips(), LENGTHS))
     for row, length in enumerate(LENGTHS.tolist()):
         for t in range(length):
             one = made.frames.map(Pictures(clips()[row, t][None], torch.tensor([[H, W]]))).data[0]
@@ -100,16 +118,16 @@ def test_only_real_frames_are_read_and_all_at_once() -> None:
             return super().forward(source)
 
     made = FrameEncoder(Counting(C, ((3,),))).double()
-    made(Padded(clips(), LENGTHS))
-    made(Padded(clips(), torch.full((B,), F)))
+    made(filled(clips(), LENGTHS))
+    made(filled(clips(), torch.full((B,), F)))
     assert counted == [int(LENGTHS.sum()), B * F]
 
 
 def test_states_follow_the_frames() -> None:
     """h_t = RNN(h_{t-1}, CNN(x_t)): what the same RNN makes of the frames' vectors."""
     made = randomised(FrameEncoder(frames(), RecurrentEncoder(4, 5, "gru", bidirectional=False)))
-    vectors = FrameEncoder(made.frames)(Padded(clips(), LENGTHS)).values
-    expected, encoded = made.rnn(Padded(vectors, LENGTHS)), made(Padded(clips(), LENGTHS))
+    vectors = FrameEncoder(made.frames)(filled(clips(), LENGTHS)).values
+    expected, encoded = made.rnn(Padded(vectors, LENGTHS)), made(filled(clips(), LENGTHS))
     same(encoded.values, expected.values)
     same(encoded.summary, encoded.values[torch.arange(B), LENGTHS - 1])
     assert made.size == 5
@@ -120,8 +138,8 @@ def test_local_features_stand_beside_the_frames_of_their_time(slowing: int) -> N
     local = LocalEncoder(C, (3, 5), slowing)
     made = randomised(FrameEncoder(frames(), None, local))
     assert made.size == 9
-    encoded, near = made(Padded(clips(), LENGTHS)), local(Padded(clips(), LENGTHS))
-    same(encoded.values[:, :, :4], FrameEncoder(made.frames)(Padded(clips(), LENGTHS)).values)
+    encoded, near = made(filled(clips(), LENGTHS)), local(filled(clips(), LENGTHS))
+    same(encoded.values[:, :, :4], FrameEncoder(made.frames)(filled(clips(), LENGTHS)).values)
     for row, length in enumerate(LENGTHS.tolist()):
         for t in range(length):
             same(encoded.values[row, t, 4:], near.values[row, t // 2**slowing])
@@ -129,7 +147,7 @@ def test_local_features_stand_beside_the_frames_of_their_time(slowing: int) -> N
 
 def test_vectors_computed_before_are_maps_of_one_cell() -> None:
     vectors = torch.randn(B, F, C, dtype=torch.float64)
-    encoded = FrameEncoder(MapEncoder(C))(Padded(vectors[..., None, None], LENGTHS))
+    encoded = FrameEncoder(MapEncoder(C))(filled(vectors[..., None, None], LENGTHS))
     assert encoded.values.equal(vectors * REAL[:, :, None])
 
 
@@ -137,7 +155,7 @@ def test_vectors_computed_before_are_maps_of_one_cell() -> None:
 def test_a_local_layer_is_its_equation(slowing: int) -> None:
     made = randomised(LocalEncoder(C, (3,), slowing))
     kernel, g, b = arrays(made)
-    encoded = made(Padded(clips(), LENGTHS)).values.detach()
+    encoded = made(filled(clips(), LENGTHS)).values.detach()
     step = 2**slowing
     for row, length in enumerate(LENGTHS.tolist()):
         around = np.pad(clips()[row, :length].numpy(), ((1, 1), (0, 0), (1, 1), (1, 1)))  # (F, C, H, W)
@@ -155,7 +173,7 @@ def test_gradients_of_local_features() -> None:
     lengths = torch.tensor([3, 2])
 
     def values(data: Tensor) -> Tensor:
-        encoded: Encoded = made(Padded(data, lengths))
+        encoded: Encoded = made(filled(data, lengths))
         return encoded.values
 
     assert gradcheck(values, torch.randn(2, 3, 1, 3, 2, dtype=torch.float64, requires_grad=True))

@@ -1,20 +1,23 @@
-"""Clips: some frames of each, all of one size, in the order of time."""
+"""Clips: some frames of each, in the order of time."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from regard.data.batching import Padded
 from regard.data.origin import stamp
+from regard.data.planes import Clips
 from regard.data.recent import DECODED, Recent
 from regard.data.reels import Reel, open_reel
 from regard.data.threads import in_threads
 from regard.data.view import View
 from regard.errors import DataError
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 
 @dataclass(frozen=True)
@@ -30,8 +33,8 @@ class ClipView:
     most: int = 32
 
     def __post_init__(self) -> None:
-        if self.frame.fit != "square":
-            raise DataError(f"frames of clips have one size: expected fit square, found {self.frame.fit}")
+        if self.frame.fit == "height":
+            raise DataError("frames of clips are no lines of writing: expected fit square or within, found height")
         for name in ("every", "most"):
             if type(getattr(self, name)) is not int or getattr(self, name) < 1:
                 raise DataError(f"{name} of a clip's view is {getattr(self, name)!r:.40}; expected 1, 2, 3, …")
@@ -81,14 +84,26 @@ class Clip:
 
     def _decode(self) -> NDArray[np.uint8]:
         view = self.view.frame
-        return np.stack(self.reel.frames(self.view.chosen(self.reel.total), view.channels, view.fitted))
+        return np.stack(self.reel.frames(self.view.chosen(self.reel.total), view.channels, _alike(view)))
 
 
-def stack_clips(clips: Sequence[Clip], recent: Recent = DECODED) -> Padded:
-    """Clips of one view in one rectangle (B, F, C, H, W); frames after the last of each are zero."""
+def _alike(view: View) -> "Callable[[Image], NDArray[np.uint8]]":
+    """Shows all frames of a clip at the size of the first, should a folder hold others too."""
+    sizes: list[tuple[int, int]] = []
+
+    def show(image: "Image") -> NDArray[np.uint8]:
+        sizes.append(image.size)
+        return view.fitted(image if image.size == sizes[0] else image.resize(sizes[0]))
+
+    return show
+
+
+def stack_clips(clips: Sequence[Clip], recent: Recent = DECODED) -> Clips:
+    """Clips of one view in one block (B, F, C, H, W); frames after the last of each, and beside it, are zero."""
     decoded = in_threads(lambda clip: clip.load(recent), clips)
-    lengths = [len(frames) for frames in decoded]
-    data = torch.zeros(len(clips), max(lengths), *decoded[0].shape[1:])
+    shapes = torch.tensor([frames.shape for frames in decoded])  # (B, 4)  F, C, H, W
+    data = torch.zeros(len(clips), *shapes.amax(0).tolist())
     for row, frames in zip(data, decoded, strict=True):
-        row[: len(frames)] = torch.from_numpy(frames)
-    return Padded(data, torch.tensor(lengths))
+        length, _, height, width = frames.shape
+        row[:length, :, :height, :width] = torch.from_numpy(frames)
+    return Clips(data, shapes[:, 0], shapes[:, 2:])

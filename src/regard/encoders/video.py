@@ -10,16 +10,17 @@ from torch import Tensor, nn
 
 from regard.attention.memory import Encoded
 from regard.data.batching import Padded
-from regard.data.planes import Pictures
+from regard.data.planes import Clips, Pictures
 from regard.encoders.plane import ChannelNorm, PlaneEncoder, strided
 from regard.encoders.recurrent import RecurrentEncoder
 
 
 class LocalEncoder(nn.Module):
-    """m_j = mean over space of a stack of 3×3×3 convolutions at time j            Yao et al. 2015, 3.1
+    """m_j = mean over the cells of a stack of 3×3×3 convolutions at time j            Yao et al. 2015, 3.1
 
     `channels` tells the layers; each halves height and width, and the first `slowing` of them time. As in the plane
-    (plane.py), cell j is real if frame s·j is, and frames that are not are zeroed after every layer.
+    (plane.py), a cell is real if the place s·j of its middle is, in time and space, and those that are not are zeroed
+    after every layer.
     """
 
     def __init__(self, inputs: int, channels: Sequence[int], slowing: int = 0):
@@ -32,13 +33,14 @@ class LocalEncoder(nn.Module):
             for number, (before, size) in enumerate(zip(befores, channels, strict=True))
         )
 
-    def forward(self, source: Padded) -> Encoded:
-        real = source.mask[:, :, None, None, None]  # (B, F, 1, 1, 1)
-        clips = Padded((source.data * real).transpose(1, 2), source.lengths)  # (B, C, F, H, W)
+    def forward(self, source: Clips) -> Encoded:
+        real = source.places[:, None].to(source.data.dtype)  # (B, 1, F, H, W)
+        data = source.data.transpose(1, 2) * real  # (B, C, F, H, W)
         for layer in self.layers:
-            clips = layer(clips)
-        places = Padded(clips.data.mean((-1, -2)).transpose(1, 2), clips.lengths)  # (B, F', V)
-        return _listed(places)
+            data, real = layer(data, real)
+        cells = real.sum((-1, -2)).clamp(min=1)  # (B, 1, F')  of each frame
+        places = (data.sum((-1, -2)) / cells).transpose(1, 2)  # (B, F', V)
+        return _listed(Padded(places, strided(source.lengths, self.stride)))
 
 
 class _Moving(nn.Module):
@@ -50,11 +52,9 @@ class _Moving(nn.Module):
         self.W = nn.Conv3d(inputs, size, 3, (slower, 2, 2), 1, bias=False)
         self.norm = ChannelNorm(size)
 
-    def forward(self, clips: Padded) -> Padded:
-        data = self.norm(self.W(clips.data)).relu()  # (B, V, F', H', W')
-        lengths = strided(clips.lengths, self.slower)
-        real = torch.arange(data.size(2), device=data.device) < lengths[:, None]  # (B, F')
-        return Padded(data * real[:, None, :, None, None], lengths)
+    def forward(self, data: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
+        real = real[:, :, :: self.slower, ::2, ::2]  # (B, 1, F', H', W')
+        return self.norm(self.W(data)).relu() * real, real
 
 
 class FrameEncoder(nn.Module):
@@ -71,7 +71,7 @@ class FrameEncoder(nn.Module):
         both = frames.size + (0 if local is None else local.size)
         self.size = both if rnn is None else rnn.size
 
-    def forward(self, source: Padded) -> Encoded:
+    def forward(self, source: Clips) -> Encoded:
         vectors = self._each(source)  # (B, F, V)
         if self.local is not None:
             near = self.local(source).values.repeat_interleave(self.local.stride, 1)  # (B, ≥ F, V')
@@ -83,12 +83,12 @@ class FrameEncoder(nn.Module):
         encoded: Encoded = self.rnn(clips)
         return encoded
 
-    def _each(self, source: Padded) -> Tensor:
+    def _each(self, source: Clips) -> Tensor:
         """All real frames of all clips at once; zero where a clip has none."""
         where = source.mask.flatten().nonzero()[:, 0]  # (N,)
         frames = source.data.flatten(0, 1)  # (B·F, C, H, W)
         frames = frames if len(where) == len(frames) else frames[where]  # (N, C, H, W)
-        sizes = where.new_tensor(frames.shape[2:]).expand(len(where), 2)
+        sizes = source.sizes[where // source.mask.size(1)]  # (N, 2)
         vectors = self.frames(Pictures(frames, sizes)).summary  # (N, V)
         spread = vectors.new_zeros(source.mask.numel(), vectors.size(1)).index_copy(0, where, vectors)
         return spread.view(*source.mask.shape, -1)

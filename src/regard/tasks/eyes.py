@@ -13,11 +13,10 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from regard.data.batching import Padded
 from regard.data.clip import Clip, ClipView, stack_clips
 from regard.data.features import Features
 from regard.data.picture import Picture, stack
-from regard.data.planes import Pictures
+from regard.data.planes import Clips, Pictures
 from regard.data.view import View
 from regard.encoders.pretrained import Pretrained, load_pretrained
 from regard.errors import DataError
@@ -131,7 +130,7 @@ class ClipSight:
     def names(self) -> list[str]:
         return [str(number) for number in range(1, len(self) + 1)]
 
-    def join(self, several: Sequence["ClipSight"]) -> Padded:
+    def join(self, several: Sequence["ClipSight"]) -> Clips:
         clips = [one.clip for one in several]
         return frozen_frames(self.eye.frozen, clips) if self.eye.frozen else stack_clips(clips)
 
@@ -170,7 +169,7 @@ def frozen_maps(name: str, pictures: Sequence[Picture]) -> Pictures:
     return Pictures(data, sizes)
 
 
-def frozen_frames(name: str, clips: Sequence[Clip]) -> Padded:
+def frozen_frames(name: str, clips: Sequence[Clip]) -> Clips:
     """The mean over the map that the encoder makes of each frame, as maps of one cell: (B, F, V, 1, 1)"""
     kept = _kept(name, clips[0].view)
     found = kept.gather([clip.source for clip in clips], lambda places: [_filmed(name, clips[one]) for one in places])
@@ -178,7 +177,7 @@ def frozen_frames(name: str, clips: Sequence[Clip]) -> Padded:
     data = torch.zeros(len(clips), max(lengths), found[0].shape[1], 1, 1)
     for row, one in zip(data, found, strict=True):
         row[: len(one), :, 0, 0] = torch.from_numpy(one)
-    return Padded(data, torch.tensor(lengths))
+    return Clips(data, torch.tensor(lengths), torch.ones(len(clips), 2, dtype=torch.long))
 
 
 def _computed(name: str, pictures: Sequence[Picture]) -> list[Any]:
