@@ -48,7 +48,9 @@ def _run_inside(loop: nn.RNNBase, vectors: Tensor, lengths: Tensor) -> tuple[Ten
     values, last = [], []
     for direction, (weight, recurrence, bias, past_bias) in enumerate(loop.all_weights):
         drives = nn.functional.linear(inputs, weight, bias + past_bias)  # (S, B, G)
-        states, _ = _LSTMStates.apply(drives, recurrence, first, first, bool(direction), lengths.contiguous())  # (S, B, H)
+        states, _ = _LSTMStates.apply(
+            drives, recurrence, first, first, bool(direction), lengths.contiguous()
+        )  # (S, B, H)
         values.append(states)
         last.append(states[0] if direction else states[lengths - 1, torch.arange(len(lengths))])  # (B, H)
     return torch.cat(values, -1).transpose(0, 1).contiguous(), torch.cat(last, -1)
