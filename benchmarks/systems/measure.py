@@ -13,129 +13,16 @@ import subprocess
 import sys
 from math import prod
 from pathlib import Path
-from typing import NamedTuple
 
 from safetensors import safe_open
 
+from benchmarks.systems.lines import LINES, Line
+from benchmarks.systems.where import inside, spread
 from regard.data.corpora import write_corpus
 
 HERE = Path(__file__).parent
 PARTS = ("train", "dev", "test")
-
-
-class Line(NamedTuple):
-    name: str
-    data: str  # of DATA
-    train: str  # what `regard train` is given, below the folder of the data
-    test: str
-    task: str
-    more: str = ""  # further options of `regard train`
-    shown: str = ""  # metrics, the first is the one that counts
-    how: str = "evaluate"  # or align
-
-
-def _imdb(recipe: str, epochs: int) -> tuple[str, ...]:
-    return "imdb", "train.jsonl", "test.jsonl", "classify", f"--recipe {recipe} --epochs {epochs}", "accuracy macro_f1"
-
-
-def _sick(task: str, more: str, shown: str) -> tuple[str, ...]:
-    """The mark is on the dev part; training splits off its own."""
-    return "sick", "train.tsv", "dev.tsv", task, more, shown
-
-
-def _fairytale(kind: str, more: str, shown: str) -> tuple[str, ...]:
-    ending = "tsv" if kind == "fill" else "jsonl"
-    parts = f"{kind}-train.{ending} --dev {kind}-dev.{ending}", f"{kind}-test.{ending}"
-    return "fairytale", *parts, kind, more, shown
-
-
-def _chitchat(recipe: str) -> tuple[str, ...]:
-    shown = "perplexity bleu chrf distinct1 distinct2"
-    return "chitchat", "train8k.tsv --dev dev1k.tsv", "test1k.tsv", "respond", f"--recipe {recipe} --epochs 5", shown
-
-
-def _lines(recipe: str) -> tuple[str, ...]:
-    parts = "train.en --dev val.en", "test_2016_flickr.en"
-    return "multi30k", *parts, "model", f"--recipe {recipe} --epochs 10 --set data.lowercase=true", "perplexity"
-
-
-def _fused(recipe: str) -> tuple[str, ...]:
-    sizes = "--epochs 3 --set data.lowercase=true --set model.hidden=256 --set model.dropout=0.2"
-    return (*_PAIRS, "translate", f"--recipe {recipe} {sizes}", "bleu chrf")
-
-
-def _biased(recipe: str) -> tuple[str, ...]:
-    sizes = "hidden=192 embed=128 readout=128 compare=96 dropout=0.2"
-    rates = "learning_rate=0.002 ema=0.99 metric=loss"
-    options = f"--recipe {recipe} --epochs 3 {_set('model', sizes)} {_set('training', rates)}"
-    return (*_PAIRS, "translate", options, "bleu chrf")
-
-
-def _verses(recipe: str, more: str = "") -> tuple[str, ...]:
-    """As in benchmarks/alignment.py, but for fewer epochs."""
-    model = "query=current embed=64 readout=64 hidden=128 compare=64 dropout=0.1"
-    rates = "learning_rate=0.004 warmup=100 smoothing=0 average=none metric=loss evaluate_every=4"
-    sides = "--set data.lowercase=true --set source.least=2 --set target.least=2 --set source.symbols=subwords"
-    sizes = f"{sides} --set source.subwords=4000 --set target.symbols=tokens {_set('model', model)}"
-    options = f"--recipe {recipe} --epochs 12 {sizes} {_set('training', rates)} {more}"
-    return "bible", "verses.tsv --dev dev.tsv", "test.tsv", "translate", options, "aer", "align"
-
-
-def _gists(more: str) -> tuple[str, ...]:
-    return "botocore", "train.tsv --dev dev.tsv", "test.tsv", "summarize", more, "rougeL rouge1 rouge2"
-
-
-def _forms(recipe: str) -> tuple[str, ...]:
-    return "inflection", "german-train-medium.tsv", "german-dev.tsv", "inflect", f"--recipe {recipe}", "accuracy cer"
-
-
-def _set(section: str, options: str) -> str:
-    return " ".join(f"--set {section}.{option}" for option in options.split())
-
-
-_PAIRS = ("multi30k", "train.de,train.en --dev val.de,val.en", "test_2016_flickr.de,test_2016_flickr.en")
-_SPANS = "--set model.freeze=true --set source.least=1 --set data.where_column=where"
-_GLOVE = "--embeddings glove --set model.embed=50"
-_READERS = ("entail", "entail-words", "entail-sentences")
-_BIASES = ("position", "markov", "fertility-local", "fertility-global", "biases", "agreement")
-
-LINES = [
-    Line("imdb-han", *_imdb("classify", 6)),
-    Line("imdb-structured", *_imdb("structured", 6)),
-    Line("imdb-last", *_imdb("last-state", 8)),
-    *(Line(f"sick-{one}", *_sick("entail", f"--recipe {one} {_GLOVE}", "accuracy macro_f1")) for one in _READERS),
-    Line("sick-imply", *_sick("imply", "", "perplexity bleu chrf")),
-    Line("fairytale-read", *_fairytale("read", f"--epochs 12 {_SPANS} {_GLOVE}", "f1 em")),
-    Line("fairytale-plain", *_fairytale("read", f"--recipe read-plain --epochs 16 {_SPANS} {_GLOVE}", "f1 em")),
-    Line("fairytale-fill", *_fairytale("fill", f"--epochs 5 --set model.hidden=128 {_GLOVE}", "accuracy")),
-    Line("respond", *_chitchat("respond")),
-    Line("respond-single", *_chitchat("respond-single")),
-    Line("respond-flat", *_chitchat("respond-flat")),
-    Line("lines-lstm", *_lines("model")),
-    Line("lines-lstmn", *_lines("lstmn")),
-    Line("lines-pointer", *_lines("pointer-sentinel")),
-    Line("fused-none", *_fused("translate")),
-    Line("fused-shallow", *_fused("lstmn-shallow")),
-    Line("fused-deep", *_fused("lstmn-deep")),
-    Line("verses-plain", *_verses("translate", "--set model.agreement=0")),
-    Line("verses-position", *_verses("position")),
-    Line("verses-markov", *_verses("markov")),
-    Line("verses-fertility-local", *_verses("fertility-local")),
-    Line("verses-fertility-global", *_verses("fertility-global")),
-    Line("verses-biases", *_verses("biases")),
-    Line("verses-agreement", *_verses("agreement")),
-    Line("verses-agreement-biases", *_verses("agreement-biases")),
-    Line("verses-supervised", *_verses("supervised", "--alignments verses.pharaoh")),
-    Line("biased-plain", *_biased("translate")),
-    *(Line(f"biased-{one}", *_biased(one)) for one in _BIASES),
-    Line("gists-gate", *_gists("")),
-    Line("gists-none", *_gists("--set model.copy=none")),
-    Line("gists-sentinel", *_gists("--recipe sentinel")),
-    Line("gists-abs", *_gists("--recipe abs")),
-    Line("forms-plain", *_forms("inflect")),
-    Line("forms-copy", *_forms("copy")),
-    Line("forms-sentinel", *_forms("sentinel")),
-]
+WHERE = {"spread": spread, "inside": inside}
 
 
 def main() -> None:
@@ -152,7 +39,7 @@ def main() -> None:
 
 def _folder(name: str, data: Path, work: Path) -> Path:
     """Where the files of a data set are; written first if they must be made."""
-    if name in ("multi30k", "inflection", "sick"):
+    if name in ("multi30k", "inflection", "sick", "flickr8k", "crohme", "grid"):
         return data / name
     folder = work / "data" / name
     if not folder.exists():
@@ -161,7 +48,7 @@ def _folder(name: str, data: Path, work: Path) -> Path:
 
 
 def _make(name: str, data: Path, folder: Path) -> None:
-    if name in ("imdb", "fairytale"):
+    if name in ("imdb", "fairytale", "daquar"):
         subprocess.run([sys.executable, HERE / f"{name}.py", "--data", data, "--work", folder], check=True)
         return
     write_corpus(name, folder)
@@ -181,6 +68,8 @@ def _row(line: Line, folder: Path, work: Path) -> str:
     if not (run / "README.md").exists():  # the card, which a finished run has
         _regard(folder, f"train {line.train} --task {line.task} --out {run} --resume --quiet --device cpu {line.more}")
     measured = _aligned(folder, run) if line.how == "align" else _evaluated(line, folder, run)
+    if line.where:
+        measured |= WHERE[line.where](run, folder / line.test)
     log = [json.loads(one) for one in (run / "log.jsonl").read_text("utf-8").splitlines()]
     epochs = [one for one in log if one.get("event") == "epoch"]
     best = max((one["epoch"] for one in epochs if one.get("best")), default=0)
