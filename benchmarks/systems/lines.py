@@ -72,7 +72,7 @@ def _forms(recipe: str) -> tuple[str, ...]:
 
 def _photographs(recipe: str) -> tuple[str, ...]:
     shown = "bleu4 bleu1 bleu2 bleu3 rougeL cider"
-    return "flickr8k", "train.tsv", "dev.tsv", "caption", f"--recipe {recipe} --epochs 8", shown
+    return "flickr8k", "train.tsv", "dev.tsv", "caption", f"--recipe {recipe}", shown
 
 
 def _formulas(more: str) -> tuple[str, ...]:
