@@ -91,6 +91,29 @@ def test_a_bad_file_is_named_and_can_be_skipped(tmp_path: Path) -> None:
     assert "1.png" in reading.skipped[0]
 
 
+def damaged(content: bytes) -> bytes:
+    """A PNG whose header and end are sound, and whose middle is not."""
+    middle = len(content) // 2
+    return content[:middle] + bytes(9) + content[middle + 9 :]
+
+
+@pytest.mark.parametrize("task", [caption, describe])
+def test_a_file_with_a_sound_header_is_decoded_before_it_is_trusted_if_bad_ones_are_skipped(
+    tmp_path: Path, task: Any
+) -> None:
+    """Else training would end in its first epoch, at a file that was to be left out."""
+    noise = png_bytes(np.random.default_rng(1).integers(0, 256, (16, 16, 3), dtype=np.uint8))
+    for name in "abc":
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "1.png").write_bytes(damaged(noise) if name == "b" else noise)
+    names = [name if task is describe else f"{name}/1.png" for name in "abc"]
+    (tmp_path / "rows.tsv").write_text("".join(f"{name}\twords\n" for name in names), "utf-8")
+    seen = task.read(str(tmp_path / "rows.tsv"), recipe(task.__name__.rpartition(".")[2]), skip_bad_lines=True)
+    assert [one.source for one in seen.examples] == [names[0], names[2]]
+    assert "line 2" in seen.skipped[0]
+    assert "1.png" in seen.skipped[0]
+
+
 @pytest.mark.parametrize("task", [caption, transcribe, describe])
 def test_codecs_of_writers_come_back_from_json(rows: Path, task: Any) -> None:
     name = task.__name__.rpartition(".")[2]
