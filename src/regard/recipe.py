@@ -272,6 +272,7 @@ class Look(_Section):
     hops: Annotated[int, Field(ge=0, le=8)] = option(
         2, "how often a question looks at the picture; 0: both are read as a whole"
     )
+    words: bool = option(False, "a question asks with its words, each weighed by a learned query; else its last state")
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from regard.errors import DataError, UsageError
 from regard.pictures import png_bytes
 from regard.settings import build
 from regard.tasks import answer, caption, classify, describe, get_task, transcribe
+from regard.tasks.checking import check_options
 from regard.tasks.request import Request
 from tests.command import done, refused, regard
 
@@ -259,9 +260,35 @@ def test_questions_about_pictures_are_learned(tmp_path: Path) -> None:
     sizes += ["model.embed=8", "model.hidden=16", "model.dropout=0"]
     rates = ["training.average=none", "training.learning_rate=0.005", "training.batch_size=16"]
     rates += ["training.warmup=10", "training.patience=0"]
-    train(table, run, "answer", 12, *sizes, *rates, recipe="answer")
+    train(table, run, "answer", 12, *sizes, *rates, "look.words=true", recipe="answer")
     assert measured(run, table)["accuracy"] > 90
     asked = ("predict", run, tmp_path / "pictures" / "0.png", "--beside", "what colour is it", "--json")
     shown = json.loads(done(*asked).out)
     assert shown["probabilities"]["red"] > 0.5
     assert len(shown["attention"]) == 2  # hops
+    (words,) = shown["looks"]  # of the question; that looks are alike says nothing about an answer
+    assert words["columns"] == ["what", "colour", "is", "it"]
+    assert np.sum(words["weights"]) == pytest.approx(1)
+    assert words["rows"] == [shown["output"]]
+    drawn = tmp_path / "asked.svg"
+    done("show", *asked[1:-1], "-o", drawn)
+    assert f"what colour is it → {shown['output']}" in drawn.read_text("utf-8")
+    assert "words of the question" in drawn.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"task": "answer", "look.hops": 0, "look.words": True}, r"look\.words=true does nothing with look\.hops=0"),
+        *(
+            (
+                {"task": task, "look.hops": 1, "look.words": True},
+                rf"look\.hops=1, look\.words=true do nothing .* {task}",
+            )
+            for task in ("caption", "describe", "transcribe")
+        ),
+    ],
+)
+def test_where_nothing_is_asked_no_question_looks(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        check_options(get_task(options["task"]), build(options, "here"))
