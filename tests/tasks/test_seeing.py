@@ -20,6 +20,7 @@ from tests.command import done, refused, regard
 
 COLOURS = {"red": (220, 30, 30), "green": (30, 160, 30), "blue": (30, 30, 220)}
 WAYS = ("upright", "flat")
+STEPS = {"up": (-2, 0), "left": (0, -2), "right": (0, 2)}
 SMALL: dict[str, Any] = {
     "look.encoder": "small",
     "look.size": 16,
@@ -247,6 +248,29 @@ def test_captions_are_learned_and_drawn(rows: Path, tmp_path: Path) -> None:
     missing = regard("predict", run, tmp_path / "none.png")
     assert missing.code > 0
     assert "there is no file" in missing.err
+
+
+def test_motions_are_learned_and_drawn_as_a_filmstrip(tmp_path: Path) -> None:
+    """A small square that goes one of three ways: what is learned is where it goes, for it begins anywhere."""
+    generator, lines = np.random.default_rng(1), []
+    for number in range(72):
+        way, steps = list(STEPS)[number % 3], 3 + number % 2
+        row, column = generator.integers(5, 10, 2) - np.array(STEPS[way]) * (steps // 2)
+        (tmp_path / str(number)).mkdir()
+        for frame in range(steps):
+            picture = np.full((16, 16, 3), 230, np.uint8)
+            top, left = row + frame * STEPS[way][0], column + frame * STEPS[way][1]
+            picture[max(top, 0) : top + 4, max(left, 0) : left + 4] = COLOURS["red"]
+            (tmp_path / str(number) / f"{frame}.png").write_bytes(png_bytes(picture))
+        lines.append(f"{number}\tit moves {way}\n")
+    (tmp_path / "rows.tsv").write_text("".join(lines), "utf-8")
+    run, sizes = tmp_path / "run", ["look.size=16", "look.stages=[8,16]", "look.local=true"]
+    train(tmp_path / "rows.tsv", run, "describe", 30, *sizes, "training.batch_size=8", recipe="tiny-look")
+    assert measured(run, tmp_path / "rows.tsv")["accuracy"] > 70  # 33 by chance
+    shown = json.loads(done("predict", run, tmp_path / "2", "--json").out)
+    assert np.array(shown["attention"]).shape == (len(shown["output_tokens"]), shown["frames"])
+    done("show", run, tmp_path / "2", "-o", tmp_path / "strip.svg")
+    assert (tmp_path / "strip.svg").read_text("utf-8").count("<image") == shown["frames"]
 
 
 def test_questions_about_pictures_are_learned(tmp_path: Path) -> None:

@@ -16,15 +16,15 @@ from regard.encoders.recurrent import RecurrentEncoder
 
 
 class LocalEncoder(nn.Module):
-    """m_j = mean over space of a stack of 3×3×3 convolutions at time j            Yao et al. 2015, 3.1
+    """m_j = mean over space, or with pool="max" the highest, of 3×3×3 convolutions at time j      Yao et al. 2015, 3.1
 
     `channels` tells the layers; each halves height and width, and the first `slowing` of them time. As in the plane
     (plane.py), cell j is real if frame s·j is, and frames that are not are zeroed after every layer.
     """
 
-    def __init__(self, inputs: int, channels: Sequence[int], slowing: int = 0):
+    def __init__(self, inputs: int, channels: Sequence[int], slowing: int = 0, pool: str = "mean"):
         super().__init__()
-        self.size = channels[-1]
+        self.size, self.pool = channels[-1], pool
         self.stride: int = 2**slowing  # frames between two cells
         befores = [inputs, *channels[:-1]]
         self.layers = nn.ModuleList(
@@ -37,8 +37,8 @@ class LocalEncoder(nn.Module):
         clips = Padded((source.data * real).transpose(1, 2), source.lengths)  # (B, C, F, H, W)
         for layer in self.layers:
             clips = layer(clips)
-        places = Padded(clips.data.mean((-1, -2)).transpose(1, 2), clips.lengths)  # (B, F', V)
-        return _listed(places)
+        space = clips.data.amax((-1, -2)) if self.pool == "max" else clips.data.mean((-1, -2))  # (B, V, F')
+        return _listed(Padded(space.transpose(1, 2), clips.lengths))
 
 
 class _Moving(nn.Module):
@@ -60,13 +60,20 @@ class _Moving(nn.Module):
 class FrameEncoder(nn.Module):
     """h_t = RNN(h_{t-1}, [CNN(x_t); m_⌊t/s⌋]),   summary = the last state; without an RNN the vectors, and their mean
 
-    CNN(x_t) is the mean over the map of frame t; vectors computed before are maps of one cell, (B, F, C, 1, 1), and a
-    MapEncoder reads them. With `local`, the local features of its time (s frames apart) stand beside each such vector.
+    CNN(x_t) is the mean over the map of frame t, or with pool="max" the highest of each channel: a mean forgets what is
+    small in a large frame. Vectors computed before are maps of one cell, (B, F, C, 1, 1), and a MapEncoder reads them.
+    With `local`, the local features of its time (s frames apart) stand beside each such vector.
     """
 
-    def __init__(self, frames: PlaneEncoder, rnn: RecurrentEncoder | None = None, local: LocalEncoder | None = None):
+    def __init__(
+        self,
+        frames: PlaneEncoder,
+        rnn: RecurrentEncoder | None = None,
+        local: LocalEncoder | None = None,
+        pool: str = "mean",
+    ):
         super().__init__()
-        self.frames, self.local = frames, local
+        self.frames, self.local, self.pool = frames, local, pool
         self.rnn = rnn  # reads vectors of the size of both together
         both = frames.size + (0 if local is None else local.size)
         self.size = both if rnn is None else rnn.size
@@ -89,7 +96,8 @@ class FrameEncoder(nn.Module):
         frames = source.data.flatten(0, 1)  # (B·F, C, H, W)
         frames = frames if len(where) == len(frames) else frames[where]  # (N, C, H, W)
         sizes = where.new_tensor(frames.shape[2:]).expand(len(where), 2)
-        vectors = self.frames(Pictures(frames, sizes)).summary  # (N, V)
+        seen = self.frames(Pictures(frames, sizes))  # of one size: all its places are real
+        vectors = seen.values.amax(1) if self.pool == "max" else seen.summary  # (N, V)
         spread = vectors.new_zeros(source.mask.numel(), vectors.size(1)).index_copy(0, where, vectors)
         return spread.view(*source.mask.shape, -1)
 

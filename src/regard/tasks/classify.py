@@ -38,7 +38,7 @@ UNUSED: Unused = {
     **{("choose.pool", pool): within("choose", "size", "rows", "penalty") for pool in ("last", "mean", "max")},
     ("choose.pool", "attention"): within("choose", "rows", "penalty"),
     ("choose.of", "text"): LOOK,
-    ("choose.of", "picture"): (*within("look", "every", "frames", "local"), "choose.levels"),
+    ("choose.of", "picture"): (*within("look", "every", "frames", "local", "pool"), "choose.levels"),
     ("choose.of", "clip"): ("choose.levels",),
 }
 
