@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from regard import __version__
+from regard import __version__, metrics_captions
 from regard.cli import cli
 from regard.draft import recipe_names
 from regard.recipe import Recipe, describe
@@ -244,6 +244,18 @@ def test_any_of_several_references_counts(reverse: Reverse, tmp_path: Path) -> N
     assert report["examples"] == 3
     assert report["metrics"]["accuracy"] == pytest.approx(200 / 3)
     assert report["metrics"]["wer"] == pytest.approx(100 / 3)
+
+
+def test_evaluate_by_meteor_only_if_asked(reverse: Reverse, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pycocoevalcap.meteor.meteor", None)
+    refused(regard("evaluate", reverse.run, reverse.test, "--meteor"), 2, "pycocoevalcap", "regard[meteor]")
+    monkeypatch.setattr(metrics_captions, "check_meteor", lambda: None)
+    monkeypatch.setattr(
+        metrics_captions, "meteor", lambda outputs, references: 25.0 * (len(outputs) == len(references))
+    )
+    report = done("evaluate", reverse.run, reverse.test, "--meteor", "--json").objects[0]
+    assert report["metrics"].pop("meteor") == 25
+    assert report == done("evaluate", reverse.run, reverse.test, "--json").objects[0]
 
 
 def test_evaluate_counts_bad_lines(reverse: Reverse, tmp_path: Path) -> None:

@@ -1,14 +1,18 @@
 """Measures of captions, by numbers worked out by hand."""
 
 import math
+import shutil
+import sys
+import threading
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 import sacrebleu
 
-from regard.errors import DataError
-from regard.metrics_captions import caption_bleu, caption_words, cider, cider_d
+from regard.errors import DataError, MissingExtra, RegardError, UsageError
+from regard.metrics_captions import caption_bleu, caption_words, check_meteor, cider, cider_d, meteor
 
 OUTPUTS = ["A man rides a horse.", "two dogs play", "a cat"]
 REFERENCES = [
@@ -109,3 +113,75 @@ def test_what_cannot_be_measured(measure: Any) -> None:
         measure([], [])
     with pytest.raises(DataError, match="output 2 has no reference"):
         measure(["a", "b"], [["a"], []])
+
+
+# METEOR, whose program is not here: what is said to it, and what becomes of its answer
+
+
+class Program:
+    """As pycocoevalcap's Meteor, which keeps its lock when something fails and waits for it when it is thrown away."""
+
+    said: Any = None
+    works = True
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+
+    def compute_score(self, wanted: dict[int, list[str]], written: dict[int, list[str]]) -> tuple[float, list[float]]:
+        self.lock.acquire()
+        Program.said = wanted, written
+        score = float("0.25" if self.works else b"")  # java that dies writes nothing
+        self.lock.release()
+        return score, []
+
+
+@pytest.fixture
+def program(monkeypatch: pytest.MonkeyPatch) -> type[Program]:
+    for name in ("pycocoevalcap", "pycocoevalcap.meteor"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    monkeypatch.setitem(sys.modules, "pycocoevalcap.meteor.meteor", SimpleNamespace(Meteor=Program))
+    monkeypatch.setattr(shutil, "which", lambda _: "java")
+    monkeypatch.setattr(Program, "works", True)
+    return Program
+
+
+def test_meteor_is_asked_about_plain_captions_and_told_in_percent(program: type[Program]) -> None:
+    assert meteor(OUTPUTS[:2], REFERENCES[:2]) == pytest.approx(25)
+    wanted, written = program.said
+    assert written == {0: ["a man rides a horse"], 1: ["two dogs play"]}
+    assert wanted[1] == ["two dogs are playing", "two dogs play in the snow", "dogs at play"]
+
+
+def test_meteor_that_fails_is_an_error_and_keeps_no_lock(
+    program: type[Program], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    locks: list[threading.Lock] = []
+    monkeypatch.setattr(program, "works", False)
+    monkeypatch.setattr(program, "__del__", lambda self: locks.append(self.lock), raising=False)
+    with pytest.raises(RegardError, match="METEOR"):
+        meteor(OUTPUTS, REFERENCES)
+    assert locks
+    assert not locks[0].locked()
+
+
+def test_meteor_says_what_it_lacks(monkeypatch: pytest.MonkeyPatch, program: type[Program]) -> None:
+    check_meteor()
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    with pytest.raises(UsageError, match="java"):
+        check_meteor()
+    monkeypatch.setitem(sys.modules, "pycocoevalcap.meteor.meteor", None)
+    with pytest.raises(MissingExtra, match=r"regard\[meteor\]"):
+        check_meteor()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # its pipes are left to be collected
+def test_meteor_itself() -> None:
+    """Where it is installed: 100 for the same words in the same order, and stems and synonyms count."""
+    try:
+        check_meteor()
+    except UsageError as error:
+        pytest.skip(str(error))
+    texts = ["a man is riding a horse", "a man rides a horse", "two dogs"]
+    same, stems, other = (meteor([text], [["A man is riding a horse."]]) for text in texts)
+    assert same == pytest.approx(100)
+    assert other < 20 < stems < 100

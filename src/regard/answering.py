@@ -3,7 +3,7 @@
 import dataclasses
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from regard.metrics import Measured
 
 BATCH_TOKENS = 20_000  # padded source symbols times beam held at once while answering: bounds the memory
+Metric = Callable[[Sequence[str], Sequence[Sequence[str]]], float]  # outputs and the references of each → how good
 KEPT_SEARCHES = 1000  # sets of options remembered as checked: whoever serves a run does not choose what is asked
 
 
@@ -212,13 +213,18 @@ class Answerer(ABC):
         """Metrics over pairs; rows with one source are several references of it."""
         return self.evaluate_counted(examples, **call)[0]
 
-    def evaluate_counted(self, examples: Sequence[Example], **call: Any) -> "tuple[Measured, int]":
-        """The metrics, and over how many different sources."""
+    def evaluate_counted(
+        self, examples: Sequence[Example], further: Mapping[str, Metric] | None = None, **call: Any
+    ) -> "tuple[Measured, int]":
+        """The metrics, the task's and further ones, and over how many different sources."""
         grouped = group_references(examples)
         if self.task.METRIC == "loss":  # there is nothing that answers could be compared with
             return self.task.measure([], []), len(examples)
         answers = self.answer([one.example for one in grouped], **call)
-        return self.task.measure([one.output for one in answers], [one.references for one in grouped]), len(grouped)
+        compared = [one.output for one in answers], [one.references for one in grouped]
+        measured: Measured = self.task.measure(*compared)
+        more = {name: metric(*compared) for name, metric in (further or {}).items()}
+        return measured._replace(metrics=measured.metrics | more), len(grouped)
 
     def _lengths(self, examples: Sequence[Example]) -> list[int]:
         """How many symbols each source has, if none has more than the run reads."""

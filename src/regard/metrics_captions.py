@@ -3,22 +3,26 @@
 | name in reports | function       | compares                                                            |
 |-----------------|----------------|---------------------------------------------------------------------|
 | bleu1 … bleu4   | caption_bleu   | n-grams of the whole corpus, without smoothing; in percent          |
-| cider, ciderd   | cider, cider_d | n-grams by how much each says; 0 to 10, and papers print 100 × that |
+| cider, cider_d  | cider, cider_d | n-grams by how much each says; 0 to 10, and papers print 100 × that |
+| meteor          | meteor         | words, stems, synonyms and paraphrases, in English; in percent      |
 
-ROUGE-L is `metrics.rouge` (F1; the COCO server weighs recall more, β = 1.2). METEOR is not here: it needs WordNet,
-which no small library brings along.
+ROUGE-L is `metrics.rouge` (F1; the COCO server weighs recall more, β = 1.2). METEOR is a program in Java, which takes
+seconds to start and much memory: it is measured only where somebody asks for it.
 """
 
 import math
+import shutil
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sacrebleu.metrics.bleu import BLEU
 
+from regard.errors import MissingExtra, RegardError, UsageError
 from regard.metrics import Scored, check, corpus_score
 
 ORDERS = range(1, 5)  # n of the n-grams
@@ -51,6 +55,30 @@ def bleu_of_order(order: int) -> BLEU:
 
 def plain(caption: str) -> str:
     return " ".join(caption_words(caption))
+
+
+def meteor(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> float:
+    """Denkowski and Lavie 2014: version 1.5 of their own program, as the COCO server runs it"""
+    check(outputs, references)
+    program = check_meteor()()
+    written = {place: [plain(one)] for place, one in enumerate(outputs)}
+    wanted = {place: [plain(one) for one in several] for place, several in enumerate(references)}
+    try:
+        return 100 * float(program.compute_score(wanted, written)[0])
+    except (OSError, ValueError) as error:
+        program.lock.release()  # or it would wait for itself when it is thrown away
+        raise RegardError(f"METEOR failed ({error}): does java run, with 2 GB of memory to spare?") from error
+
+
+def check_meteor() -> Any:
+    """The class of the program, if all is there that it needs."""
+    try:
+        program = import_module("pycocoevalcap.meteor.meteor").Meteor
+    except ImportError as error:
+        raise MissingExtra("pycocoevalcap", "meteor") from error
+    if shutil.which("java") is None:
+        raise UsageError("METEOR is a program in Java, and there is no java here: install one, version 8 or later")
+    return program
 
 
 def cider(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> float:

@@ -83,6 +83,7 @@ class Prediction:
     left_out: int = 0  # source tokens beyond what the run reads
     axes: tuple[str, str] | None = None  # what the rows and columns of the attention are, if not output and source
     sight: Sight | None = field(default=None, repr=False, compare=False)  # what was looked at, if that is no text
+    question: str = ""  # what was asked about it
 
     @property
     def scene(self) -> "Scene | None":
@@ -121,14 +122,13 @@ class Prediction:
     @property
     def title(self) -> str:
         """Source → output, the source shortened where both are too long for a heading; where the answer was chosen or
-        pointed at, only that, and how sure it is."""
-        from regard.pictures.labels import cells, cut
-
+        pointed at, only that, and how sure it is, after the question if there was one."""
         if self.probabilities is not None:
-            return f"{self.output} {self.probabilities.get(self.output, 0.0):.2f}"
+            chosen = f"{self.output} {self.probabilities.get(self.output, 0.0):.2f}"
+            return _heading(self.question, chosen) if self.question else chosen
         if self.span is not None:
             return f"{self.output} {exp(self.log_probability):.2f}"
-        return f"{cut(self.source, max(HEADING - 3 - cells(self.output), SHORTENED))} → {self.output}"
+        return _heading(self.source, self.output)
 
     def _span_places(self) -> list[int]:
         """Which source tokens lie in the span, found one after the other in the source."""
@@ -196,3 +196,9 @@ class Prediction:
 
     def __str__(self) -> str:
         return self.output
+
+
+def _heading(source: str, output: str) -> str:
+    from regard.pictures.labels import cells, cut
+
+    return f"{cut(source, max(HEADING - 3 - cells(output), SHORTENED))} → {output}"

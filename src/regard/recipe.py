@@ -269,9 +269,14 @@ class Look(_Section):
     every: Count = option(1, "of a clip, every so manyth frame is seen")
     frames: Size = option(32, "frames of a clip that are seen, at most, evenly spaced")
     local: bool = option(False, "clips: 3-D convolutions see short motions, beside what is seen in each frame")
+    pool: Literal["mean", "max"] = option(
+        "mean",
+        "clips: a frame is the mean of its cells, or the highest of each channel, for small things in large frames",
+    )
     hops: Annotated[int, Field(ge=0, le=8)] = option(
         2, "how often a question looks at the picture; 0: both are read as a whole"
     )
+    words: bool = option(False, "a question asks with its words, each weighed by a learned query; else its last state")
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Clips from videos, animations and folders: which frames are seen, in what order, and what is refused."""
 
+import base64
 import itertools
 import json
 import os
@@ -208,6 +209,17 @@ def test_too_many_frames_or_pixels_are_refused(tmp_path: Path, monkeypatch: pyte
     for source in sources:
         with pytest.raises(DataError, match="32 × 32 pixels"):
             Clip.open(source, VIEW)
+
+
+@pytest.mark.parametrize("kind", ["gif", "webp", "a.mp4"])
+def test_a_clip_that_was_sent_may_have_fewer_pixels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    """A few bytes can hold minutes of work, and nobody knows the sender."""
+    path = made(tmp_path, kind)
+    sent = "data:video/any;base64," + base64.b64encode(Path(path).read_bytes()).decode()
+    monkeypatch.setattr(video, "MOST_SENT", 11 * 32 * 32)
+    assert Clip.open(path, VIEW).length == 12
+    with pytest.raises(DataError, match="at most 11"):
+        Clip.open(sent, VIEW)
 
 
 def test_bad_frames_in_a_folder_are_named(tmp_path: Path) -> None:

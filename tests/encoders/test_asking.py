@@ -3,10 +3,14 @@
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.autograd import gradcheck
 
 from regard.attention.memory import Encoded
+from regard.attention.pool import AttentionPool
+from regard.decoders.asking import QuestionReader
+from regard.decoders.choice import Classifier
+from regard.dropout import Dropout
 from regard.encoders.asking import Beside, StackedAttention
 from tests.encoders.plane_laws import randomised
 from tests.tiny import arrays, softmax
@@ -92,3 +96,30 @@ def test_gradients() -> None:
     assert gradcheck(
         look, (picture().values.requires_grad_(), question().summary.clone().requires_grad_()), fast_mode=True
     )
+
+
+def test_words_of_a_question_are_weighed_and_what_asks_is_their_sum() -> None:
+    """u_0 = Σ_j α_j q_j, where the last state is not asked."""
+    pool = randomised(AttentionPool(Q, A, 1))
+    asks, classifier = randomised(StackedAttention(V, Q, A, 1)), randomised(Classifier(Q, 0, 3, Dropout(0.0)))
+    reader = QuestionReader(Given(picture()), Given(question()), asks, classifier, pool)
+    chosen = reader(None, None)
+    looks, words = chosen.seen
+    vector, weights = pool(question().values, question().mask)
+    same(words.weights, weights)
+    assert (words.columns, looks.columns) == ("beside", "source")
+    asked = asks(picture(), question()._replace(summary=vector))
+    same(looks.weights, asked.weights)
+    same(chosen.logits, classifier(asked.vector))
+    assert len(QuestionReader(Given(picture()), Given(question()), asks, classifier)(None, None).seen) == 1
+
+
+class Given(nn.Module):
+    """Hands over what was encoded before."""
+
+    def __init__(self, encoded: Encoded):
+        super().__init__()
+        self.encoded = encoded
+
+    def forward(self, source: None) -> Encoded:
+        return self.encoded

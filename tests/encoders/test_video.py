@@ -42,6 +42,7 @@ MAKES = {
     "local": lambda: LocalEncoder(C, (3, 5)),
     "slow": lambda: LocalEncoder(C, (3, 5, 4), 2),
     "both": lambda: FrameEncoder(frames(), RecurrentEncoder(9, 5, "lstm"), LocalEncoder(C, (3, 5))),
+    "highest": lambda: FrameEncoder(frames(), None, LocalEncoder(C, (3, 5), pool="max"), pool="max"),
     "slow both": lambda: FrameEncoder(frames(), None, LocalEncoder(C, (3, 5), 1)),
 }
 every_encoder = pytest.mark.parametrize("make", MAKES.values(), ids=MAKES)
@@ -107,6 +108,17 @@ def test_each_frame_is_the_mean_of_its_map() -> None:
             one = made.frames.map(Pictures(clips()[row, t][None], torch.tensor([[H, W]]))).data[0]
             same(encoded.values[row, t], one.mean((1, 2)))
         same(encoded.summary[row], encoded.values[row, :length].mean(0))
+
+
+def test_or_the_highest_of_each_channel_over_space() -> None:
+    made = randomised(FrameEncoder(frames(), None, LocalEncoder(C, (3, 5), pool="max"), pool="max"))
+    encoded = made(filled(clips(), LENGTHS))
+    assert made.local is not None
+    moving, real = clips().transpose(1, 2), torch.ones(B, 1, F, H, W, dtype=torch.float64)
+    for layer in made.local.layers:
+        moving, real = layer(moving, real)
+    one = made.frames.map(Pictures(clips()[1, 4][None], torch.tensor([[H, W]]))).data[0]
+    same(encoded.values[1, 4], torch.cat([one.amax((1, 2)), moving[1, :, 4].amax((1, 2))]))
 
 
 def test_only_real_frames_are_read_and_all_at_once() -> None:

@@ -14,11 +14,13 @@ from regard.errors import DataError, UsageError
 from regard.pictures import png_bytes
 from regard.settings import build
 from regard.tasks import answer, caption, classify, describe, get_task, transcribe
+from regard.tasks.checking import check_options
 from regard.tasks.request import Request
 from tests.command import done, refused, regard
 
 COLOURS = {"red": (220, 30, 30), "green": (30, 160, 30), "blue": (30, 30, 220)}
 WAYS = ("upright", "flat")
+STEPS = {"up": (-2, 0), "left": (0, -2), "right": (0, 2)}
 SMALL: dict[str, Any] = {
     "look.encoder": "small",
     "look.size": 16,
@@ -89,6 +91,29 @@ def test_a_bad_file_is_named_and_can_be_skipped(tmp_path: Path) -> None:
     reading = caption.read(str(table), recipe("caption"), skip_bad_lines=True)
     assert len(reading.examples) == 3
     assert "1.png" in reading.skipped[0]
+
+
+def damaged(content: bytes) -> bytes:
+    """A PNG whose header and end are sound, and whose middle is not."""
+    middle = len(content) // 2
+    return content[:middle] + bytes(9) + content[middle + 9 :]
+
+
+@pytest.mark.parametrize("task", [caption, describe])
+def test_a_file_with_a_sound_header_is_decoded_before_it_is_trusted_if_bad_ones_are_skipped(
+    tmp_path: Path, task: Any
+) -> None:
+    """Else training would end in its first epoch, at a file that was to be left out."""
+    noise = png_bytes(np.random.default_rng(1).integers(0, 256, (16, 16, 3), dtype=np.uint8))
+    for name in "abc":
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "1.png").write_bytes(damaged(noise) if name == "b" else noise)
+    names = [name if task is describe else f"{name}/1.png" for name in "abc"]
+    (tmp_path / "rows.tsv").write_text("".join(f"{name}\twords\n" for name in names), "utf-8")
+    seen = task.read(str(tmp_path / "rows.tsv"), recipe(task.__name__.rpartition(".")[2]), skip_bad_lines=True)
+    assert [one.source for one in seen.examples] == [names[0], names[2]]
+    assert "line 2" in seen.skipped[0]
+    assert "1.png" in seen.skipped[0]
 
 
 @pytest.mark.parametrize("task", [caption, transcribe, describe])
@@ -225,6 +250,29 @@ def test_captions_are_learned_and_drawn(rows: Path, tmp_path: Path) -> None:
     assert "there is no file" in missing.err
 
 
+def test_motions_are_learned_and_drawn_as_a_filmstrip(tmp_path: Path) -> None:
+    """A small square that goes one of three ways: what is learned is where it goes, for it begins anywhere."""
+    generator, lines = np.random.default_rng(1), []
+    for number in range(72):
+        way, steps = list(STEPS)[number % 3], 3 + number % 2
+        row, column = generator.integers(5, 10, 2) - np.array(STEPS[way]) * (steps // 2)
+        (tmp_path / str(number)).mkdir()
+        for frame in range(steps):
+            picture = np.full((16, 16, 3), 230, np.uint8)
+            top, left = row + frame * STEPS[way][0], column + frame * STEPS[way][1]
+            picture[max(top, 0) : top + 4, max(left, 0) : left + 4] = COLOURS["red"]
+            (tmp_path / str(number) / f"{frame}.png").write_bytes(png_bytes(picture))
+        lines.append(f"{number}\tit moves {way}\n")
+    (tmp_path / "rows.tsv").write_text("".join(lines), "utf-8")
+    run, sizes = tmp_path / "run", ["look.size=16", "look.stages=[8,16]", "look.local=true"]
+    train(tmp_path / "rows.tsv", run, "describe", 30, *sizes, "training.batch_size=8", recipe="tiny-look")
+    assert measured(run, tmp_path / "rows.tsv")["accuracy"] > 70  # 33 by chance
+    shown = json.loads(done("predict", run, tmp_path / "2", "--json").out)
+    assert np.array(shown["attention"]).shape == (len(shown["output_tokens"]), shown["frames"])
+    done("show", run, tmp_path / "2", "-o", tmp_path / "strip.svg")
+    assert (tmp_path / "strip.svg").read_text("utf-8").count("<image") == shown["frames"]
+
+
 def test_questions_about_pictures_are_learned(tmp_path: Path) -> None:
     table = write_pictures(
         tmp_path,
@@ -236,9 +284,35 @@ def test_questions_about_pictures_are_learned(tmp_path: Path) -> None:
     sizes += ["model.embed=8", "model.hidden=16", "model.dropout=0"]
     rates = ["training.average=none", "training.learning_rate=0.005", "training.batch_size=16"]
     rates += ["training.warmup=10", "training.patience=0"]
-    train(table, run, "answer", 12, *sizes, *rates, recipe="answer")
+    train(table, run, "answer", 12, *sizes, *rates, "look.words=true", recipe="answer")
     assert measured(run, table)["accuracy"] > 90
     asked = ("predict", run, tmp_path / "pictures" / "0.png", "--beside", "what colour is it", "--json")
     shown = json.loads(done(*asked).out)
     assert shown["probabilities"]["red"] > 0.5
     assert len(shown["attention"]) == 2  # hops
+    (words,) = shown["looks"]  # of the question; that looks are alike says nothing about an answer
+    assert words["columns"] == ["what", "colour", "is", "it"]
+    assert np.sum(words["weights"]) == pytest.approx(1)
+    assert words["rows"] == [shown["output"]]
+    drawn = tmp_path / "asked.svg"
+    done("show", *asked[1:-1], "-o", drawn)
+    assert f"what colour is it → {shown['output']}" in drawn.read_text("utf-8")
+    assert "words of the question" in drawn.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"task": "answer", "look.hops": 0, "look.words": True}, r"look\.words=true does nothing with look\.hops=0"),
+        *(
+            (
+                {"task": task, "look.hops": 1, "look.words": True},
+                rf"look\.hops=1, look\.words=true do nothing .* {task}",
+            )
+            for task in ("caption", "describe", "transcribe")
+        ),
+    ],
+)
+def test_where_nothing_is_asked_no_question_looks(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        check_options(get_task(options["task"]), build(options, "here"))

@@ -1,11 +1,15 @@
 """`regard evaluate`"""
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from regard.cli.options import DEVICES
+from regard.errors import UsageError
+
+if TYPE_CHECKING:
+    from regard.answering import Metric
 
 
 @click.command(short_help="Measure a trained run on pairs.")
@@ -15,9 +19,17 @@ from regard.cli.options import DEVICES
 @click.option("--batch-size", type=int, default=64, show_default=True, help="Sources answered at once.")
 @click.option("--device", type=DEVICES, default="auto", show_default=True, help="Where to compute.")
 @click.option("--skip-bad-lines", is_flag=True, help="Leave out lines that cannot be read, and count them.")
+@click.option("--meteor", is_flag=True, help="METEOR too, of English answers (regard[meteor], and java).")
 @click.option("--json", "as_json", is_flag=True, help="Metrics as one JSON object.")
 def evaluate(
-    run: str, pairs: str, beam: int | None, batch_size: int, device: str, skip_bad_lines: bool, as_json: bool
+    run: str,
+    pairs: str,
+    beam: int | None,
+    batch_size: int,
+    device: str,
+    skip_bad_lines: bool,
+    meteor: bool,
+    as_json: bool,
 ) -> None:
     """Measure a RUN on PAIRS. Several rows with one source are several references; any of them counts.
 
@@ -32,8 +44,9 @@ def evaluate(
     reading = loaded.task.read(pairs, loaded.recipe, skip_bad_lines)
     if reading.skipped:
         click.echo(f"left out {len(reading.skipped)} bad lines; the first: {reading.skipped[0]}", err=True)
+    asked = _meteor(loaded.task.METRIC) if meteor else {}  # before the work
     call = {"batch_size": batch_size} | ({"beam": beam} if beam is not None else {})
-    measured, count = loaded.evaluate_counted(reading.examples, **call)
+    measured, count = loaded.evaluate_counted(reading.examples, asked, **call)
     writes = isinstance(loaded.task, Writer)  # a chosen answer has a probability, but no symbols to share it
     further = {"perplexity": loaded.perplexity(reading.examples)} if writes else {}
     if hasattr(loaded.task, "per_unit"):  # where nothing but perplexity is measured, there is more than one of it
@@ -50,3 +63,12 @@ def evaluate(
     for name, value in further.items():
         click.echo(f"{name:<{width}}{value:8d}" if isinstance(value, int) else f"{name:<{width}}{value:8.2f}")
     click.echo(f"{'examples':<{width}}{count:8d}")
+
+
+def _meteor(metric: str) -> "dict[str, Metric]":
+    from regard.metrics_captions import check_meteor, meteor
+
+    if metric == "loss":
+        raise UsageError("--meteor compares answers with references, and this task has none: leave it out")
+    check_meteor()
+    return {"meteor": meteor}

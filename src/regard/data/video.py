@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from regard.data.image import check_pillow, check_pixels, flatten
-from regard.data.origin import name_of, open_bytes
+from regard.data.origin import is_sent, name_of, open_bytes
 from regard.errors import DataError, MissingExtra, RegardError
 
 if TYPE_CHECKING:
@@ -20,6 +20,9 @@ T = TypeVar("T")
 MOST_BYTES = 512 * 2**20
 MOST_FRAMES = 20_000
 MOST_PIXELS = 8_000_000_000  # of all frames together, seen or not: two minutes of 1920 × 1080
+MOST_SENT = (
+    500_000_000  # the same of a clip that somebody sent: it can be made to fit into few bytes, not into little time
+)
 MICROSECONDS = 1_000_000  # FFmpeg's unit for a whole file
 ENOUGH = 0.9  # of the frames and seconds that a file promises: containers are a little off, cut files are far off
 READERS = (  # where its mark stands, the mark, FFmpeg's name
@@ -66,10 +69,11 @@ class Video(NamedTuple):
 
 def check_frames(source: str, count: int, width: int, height: int) -> None:
     check_pixels(source, width, height)
-    if count > MOST_FRAMES or count * width * height > MOST_PIXELS:
+    most = min(MOST_FRAMES, (MOST_SENT if is_sent(source) else MOST_PIXELS) // (width * height))
+    if count > most:
         raise DataError(
             f"{name_of(source)} is too long: {count:,} or more frames of {width} × {height} pixels came, at most "
-            f"{min(MOST_FRAMES, MOST_PIXELS // (width * height)):,} of this size are read; cut it or make it smaller"
+            f"{most:,} of this size are read; cut it or make it smaller"
         )
 
 

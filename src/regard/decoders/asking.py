@@ -5,19 +5,30 @@ from typing import Any, cast
 from torch import nn
 
 from regard.attention.memory import Encoded
+from regard.attention.pool import AttentionPool, pooled
 from regard.data.batching import Padded
 from regard.decoders.choice import Chosen, Classifier, Seen
 from regard.encoders.asking import Asked, Beside, StackedAttention
 
 
 class QuestionReader(nn.Module):
-    """z = classifier(what the question finds in the picture)"""
+    """z = classifier(what the question finds in the picture)
 
-    def __init__(self, eye: nn.Module, words: nn.Module, asks: Beside | StackedAttention, classifier: Classifier):
+    What asks is the question's last state, or with a pool the sum of its words by their weights.
+    """
+
+    def __init__(
+        self,
+        eye: nn.Module,
+        words: nn.Module,
+        asks: Beside | StackedAttention,
+        classifier: Classifier,
+        pool: AttentionPool | None = None,
+    ):
         super().__init__()
         self.eye = eye  # pictures → Encoded
         self.words = words  # questions → Encoded
-        self.asks, self.classifier = asks, classifier
+        self.asks, self.classifier, self.pool = asks, classifier, pool
 
     @property
     def attends(self) -> bool:
@@ -25,6 +36,12 @@ class QuestionReader(nn.Module):
 
     def forward(self, source: Any, beside: Padded | None) -> Chosen:
         picture, question = cast(Encoded, self.eye(source)), cast(Encoded, self.words(beside))
+        seen: list[Seen] = []
+        if self.pool is not None:
+            summary, weights = pooled(self.pool, question)  # (B, Q), (B, 1, S')
+            question = question._replace(summary=summary)
+            seen.append(Seen("words of the question", weights, columns="beside", axes=("", "question")))
         asked: Asked = self.asks(picture, question)
-        seen = (Seen("looks", asked.weights),) if asked.weights.size(1) else ()
-        return Chosen(self.classifier(asked.vector), seen)
+        if asked.weights.size(1):
+            seen.insert(0, Seen("looks", asked.weights))
+        return Chosen(self.classifier(asked.vector), tuple(seen))

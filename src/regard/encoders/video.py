@@ -16,16 +16,16 @@ from regard.encoders.recurrent import RecurrentEncoder
 
 
 class LocalEncoder(nn.Module):
-    """m_j = mean over the cells of a stack of 3×3×3 convolutions at time j            Yao et al. 2015, 3.1
+    """m_j = mean over the cells, or with pool="max" the highest, of 3×3×3 convolutions at time j   Yao et al. 2015, 3.1
 
     `channels` tells the layers; each halves height and width, and the first `slowing` of them time. As in the plane
     (plane.py), a cell is real if the place s·j of its middle is, in time and space, and those that are not are zeroed
     after every layer.
     """
 
-    def __init__(self, inputs: int, channels: Sequence[int], slowing: int = 0):
+    def __init__(self, inputs: int, channels: Sequence[int], slowing: int = 0, pool: str = "mean"):
         super().__init__()
-        self.size = channels[-1]
+        self.size, self.pool = channels[-1], pool
         self.stride: int = 2**slowing  # frames between two cells
         befores = [inputs, *channels[:-1]]
         self.layers = nn.ModuleList(
@@ -39,8 +39,8 @@ class LocalEncoder(nn.Module):
         for layer in self.layers:
             data, real = layer(data, real)
         cells = real.sum((-1, -2)).clamp(min=1)  # (B, 1, F')  of each frame
-        places = (data.sum((-1, -2)) / cells).transpose(1, 2)  # (B, F', V)
-        return _listed(Padded(places, strided(source.lengths, self.stride)))
+        space = data.amax((-1, -2)) if self.pool == "max" else data.sum((-1, -2)) / cells  # (B, V, F')
+        return _listed(Padded(space.transpose(1, 2), strided(source.lengths, self.stride)))
 
 
 class _Moving(nn.Module):
@@ -60,13 +60,20 @@ class _Moving(nn.Module):
 class FrameEncoder(nn.Module):
     """h_t = RNN(h_{t-1}, [CNN(x_t); m_⌊t/s⌋]),   summary = the last state; without an RNN the vectors, and their mean
 
-    CNN(x_t) is the mean over the map of frame t; vectors computed before are maps of one cell, (B, F, C, 1, 1), and a
-    MapEncoder reads them. With `local`, the local features of its time (s frames apart) stand beside each such vector.
+    CNN(x_t) is the mean over the map of frame t, or with pool="max" the highest of each channel: a mean forgets what is
+    small in a large frame. Vectors computed before are maps of one cell, (B, F, C, 1, 1), and a MapEncoder reads them.
+    With `local`, the local features of its time (s frames apart) stand beside each such vector.
     """
 
-    def __init__(self, frames: PlaneEncoder, rnn: RecurrentEncoder | None = None, local: LocalEncoder | None = None):
+    def __init__(
+        self,
+        frames: PlaneEncoder,
+        rnn: RecurrentEncoder | None = None,
+        local: LocalEncoder | None = None,
+        pool: str = "mean",
+    ):
         super().__init__()
-        self.frames, self.local = frames, local
+        self.frames, self.local, self.pool = frames, local, pool
         self.rnn = rnn  # reads vectors of the size of both together
         both = frames.size + (0 if local is None else local.size)
         self.size = both if rnn is None else rnn.size
@@ -88,10 +95,16 @@ class FrameEncoder(nn.Module):
         where = source.mask.flatten().nonzero()[:, 0]  # (N,)
         frames = source.data.flatten(0, 1)  # (B·F, C, H, W)
         frames = frames if len(where) == len(frames) else frames[where]  # (N, C, H, W)
-        sizes = source.sizes[where // source.mask.size(1)]  # (N, 2)
-        vectors = self.frames(Pictures(frames, sizes)).summary  # (N, V)
+        seen = self.frames(Pictures(frames, source.sizes[where // source.mask.size(1)]))
+        vectors = _highest(seen) if self.pool == "max" else seen.summary  # (N, V)
         spread = vectors.new_zeros(source.mask.numel(), vectors.size(1)).index_copy(0, where, vectors)
         return spread.view(*source.mask.shape, -1)
+
+
+def _highest(seen: Encoded) -> Tensor:
+    """The highest of each channel over the real places: (N, V)"""
+    lowest = torch.finfo(seen.values.dtype).min
+    return seen.values.masked_fill(~seen.mask[:, :, None], lowest).amax(1)
 
 
 def _listed(places: Padded) -> Encoded:

@@ -4,6 +4,7 @@ question looks at the picture once or several times (Yang et al. 2016)."""
 from collections.abc import Sequence
 from typing import Any
 
+from regard.attention.pool import AttentionPool
 from regard.data.readers import Example, Reading
 from regard.decoders.asking import QuestionReader
 from regard.decoders.choice import Chooser, Classifier
@@ -24,7 +25,7 @@ BESIDE = "question"
 CODEC = LookingCodec
 UNUSED: Unused = {
     **readers("answer", also=("data.where_column", *within("choose", "levels", "pool", "rows", "penalty"))),
-    ("look.hops", 0): ("choose.size",),
+    ("look.hops", 0): ("choose.size", "look.words"),
 }
 
 
@@ -46,7 +47,8 @@ def build(codec: LookingCodec, recipe: Recipe) -> Chooser:
     sizes = (eye.size, words.size)
     asks = StackedAttention(*sizes, recipe.choose.size, hops) if hops else Beside(*sizes)
     classifier = Classifier(asks.size, recipe.choose.hidden, len(codec.labels), make_dropout(options))
-    model = Chooser(QuestionReader(eye, words, asks, classifier))
+    pool = AttentionPool(words.size, recipe.choose.size, 1) if recipe.look.words else None
+    model = Chooser(QuestionReader(eye, words, asks, classifier, pool))
     initialise(model)
     begin_trained(eye, recipe.look)
     return model

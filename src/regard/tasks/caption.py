@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from regard.metrics import Measured, rouge
 from regard.metrics_captions import caption_bleu, cider, cider_d
-from regard.tasks.checking import WRITERS
+from regard.tasks.checking import LOOKERS
 from regard.tasks.seeing import CODEC, SECTIONS, build, codec, encode, read
 from regard.tasks.sequence import answer, batch, force, loss
 
 METRIC = "bleu4"  # what early stopping watches
-UNUSED = WRITERS
+UNUSED = LOOKERS
 
 
 def measure(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Measured:

@@ -38,6 +38,11 @@ WRITERS: Unused = {
     ("model.ctc", 0.0): ("search.ctc",),
 }
 
+LOOKERS: Unused = {
+    **WRITERS,
+    **{("task", task): within("look", "hops", "words") for task in ("caption", "describe", "transcribe")},
+}  # of those who look and write: nothing is asked
+
 
 def readers(task: str, *used: str, also: tuple[str, ...] = ()) -> Unused:
     """For a task that writes nothing: of the model's options it uses a reader's and `used`, and nothing of `also`."""

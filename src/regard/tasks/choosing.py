@@ -192,7 +192,8 @@ def _prediction(codec: Chooses, example: Example, text: Symbols, opinion: Opinio
         label, score = codec.labels[number], float(log_probs[number])
         looks = [_look(look, text, kept, row, label) for look in opinion.chosen.seen]
         first = looks.pop(0) if looks and opinion.chosen.seen[0].columns == "source" else None
-        if first and len(first.rows) > 1 and opinion.chosen.seen[0].rows == "choice":
+        apart = opinion.chosen.penalty is not None  # rows that are to look at different places
+        if first and apart and len(first.rows) > 1 and opinion.chosen.seen[0].rows == "choice":
             looks.append(Look("overlap of the rows", first.weights @ first.weights.T, first.rows, first.rows))  # A Aᵀ
         return replace(
             plain,

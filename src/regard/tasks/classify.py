@@ -34,11 +34,11 @@ from regard.unused import Unused, within
 SECTIONS = (*choosing.SECTIONS, "look")
 LOOK = within("look", *(one.name for one in fields(Look)))
 UNUSED: Unused = {
-    **readers("classify", also=("data.where_column", "look.hops")),
+    **readers("classify", also=("data.where_column", "look.hops", "look.words")),
     **{("choose.pool", pool): within("choose", "size", "rows", "penalty") for pool in ("last", "mean", "max")},
     ("choose.pool", "attention"): within("choose", "rows", "penalty"),
     ("choose.of", "text"): LOOK,
-    ("choose.of", "picture"): (*within("look", "every", "frames", "local"), "choose.levels"),
+    ("choose.of", "picture"): (*within("look", "every", "frames", "local", "pool"), "choose.levels"),
     ("choose.of", "clip"): ("choose.levels",),
 }
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from regard.metrics import Measured, accuracy, rouge, word_error_rate
 from regard.metrics_captions import caption_bleu, cider_d
-from regard.tasks.checking import WRITERS
+from regard.tasks.checking import LOOKERS
 from regard.tasks.seeing import CODEC, SECTIONS, encode
 from regard.tasks.seeing import build_for_clips as build
 from regard.tasks.seeing import clip_codec as codec
@@ -12,7 +12,7 @@ from regard.tasks.seeing import read_clips as read
 from regard.tasks.sequence import answer, batch, force, loss
 
 METRIC = "bleu4"  # what early stopping watches
-UNUSED = WRITERS
+UNUSED = LOOKERS
 RUNNING_TEXT = True  # wer counts edits of words
 
 

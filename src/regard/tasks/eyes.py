@@ -35,6 +35,8 @@ class Sight(Protocol):
     @property
     def names(self) -> list[str]: ...  # of these places
 
+    def decode(self) -> None: ...  # DataError if the file is damaged behind its header
+
     def join(self, several: Sequence[Any]) -> Any: ...  # sights of one eye → tensors
 
     def measures(self) -> dict[str, Any]: ...  # how many cells or frames there are
@@ -89,6 +91,9 @@ class PictureSight:
     def names(self) -> list[str]:
         return [f"{row}:{column}" for row in range(1, self.rows + 1) for column in range(1, self.columns + 1)]
 
+    def decode(self) -> None:
+        self.picture.pixels()
+
     def join(self, several: Sequence["PictureSight"]) -> Pictures:
         pictures = [one.picture for one in several]
         return frozen_maps(self.eye.frozen, pictures) if self.eye.frozen else stack(pictures)
@@ -129,6 +134,9 @@ class ClipSight:
     @property
     def names(self) -> list[str]:
         return [str(number) for number in range(1, len(self) + 1)]
+
+    def decode(self) -> None:
+        self.clip.pixels()
 
     def join(self, several: Sequence["ClipSight"]) -> Clips:
         clips = [one.clip for one in several]

@@ -70,9 +70,8 @@ class LookingCodec:
         return self.question.vocabulary.unknown(text.beside) if self.question else []
 
     def shown(self, example: Example, prediction: Prediction) -> Prediction:
-        sight = self.eye.open(example.path)
-        several = [replace(one, sight=sight, lines=()) for one in prediction.nbest]
-        return replace(prediction, sight=sight, lines=(), nbest=several)
+        seen: dict[str, Any] = {"sight": self.eye.open(example.path), "lines": (), "question": example.features}
+        return replace(prediction, **seen, nbest=[replace(one, **seen) for one in prediction.nbest])
 
     def to_json(self) -> dict[str, Any]:
         question = None if self.question is None else self.question.to_json()

@@ -39,6 +39,8 @@ def make_clip_eye(look: Look) -> ClipEye:
     frozen = look.encoder if is_trained(look) and look.freeze else ""
     if frozen and look.local:
         raise UsageError("look.local needs the frames themselves: set look.freeze=false, or a small encoder")
+    if frozen and look.pool == "max":
+        raise UsageError("look.pool=max is for encoders that learn: of a frozen one the mean over each frame is kept")
     return ClipEye(ClipView(_view(look, facts), look.every, look.frames), frozen)
 
 
@@ -88,11 +90,11 @@ def make_picture_encoder(look: Look, options: Model) -> nn.Module:
 def make_clip_encoder(look: Look, options: Model) -> nn.Module:
     """Clips → Encoded over their frames."""
     frames: Any = make_picture_encoder(look, options)
-    local = LocalEncoder(look.channels, LOCAL) if look.local else None
+    local = LocalEncoder(look.channels, LOCAL, pool=look.pool) if look.local else None
     size = frames.size + (local.size if local else 0)
     directions = 2 if options.bidirectional else 1
     sizes = (size, options.hidden // directions, options.cell, options.encoder_layers, options.bidirectional)
-    return FrameEncoder(frames, RecurrentEncoder(*sizes, options.residual, make_dropout(options)), local)
+    return FrameEncoder(frames, RecurrentEncoder(*sizes, options.residual, make_dropout(options)), local, look.pool)
 
 
 def begin_trained(encoder: nn.Module, look: Look) -> None:

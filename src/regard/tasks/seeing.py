@@ -7,7 +7,7 @@ behind the encoder is what tasks/sequence.py has for texts.
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from torch import nn
@@ -23,7 +23,7 @@ from regard.model import EncoderDecoder, initialise
 from regard.prediction import Prediction
 from regard.recipe import Recipe
 from regard.tasks.codec import Given, Half
-from regard.tasks.eyes import ClipEye, Eye, PictureEye, eye_from_json
+from regard.tasks.eyes import ClipEye, Eye, PictureEye, Sight, eye_from_json
 from regard.tasks.optics import begin_trained, make_clip_encoder, make_clip_eye, make_picture_encoder, make_picture_eye
 from regard.tasks.sequence import assemble
 
@@ -98,18 +98,28 @@ CODEC = SeeingCodec
 
 
 def read_seen(path: str | Sequence[str], recipe: Recipe, eye: Eye, skip_bad_lines: bool) -> Reading:
-    """Rows whose file can be used; the others are bad lines. Headers only are read, and targets stay as they are."""
+    """Rows whose file can be used; the others are bad lines. Targets stay as they are.
+
+    Headers only are read, unless bad files are to be skipped: one that is damaged further on would otherwise be met in
+    the midst of training."""
     data = recipe.data
     columns = Columns(data.source_column, data.target_column, data.features_column)
     reading = read_pairs(path, columns, skip_bad_lines=skip_bad_lines)
     folder = table_folder(path)
     examples = [replace(one, folder=folder) for one in reading.examples]
-    wrong = examine([one.path for one in examples], eye.open).wrong
+    opening = partial(_decoded, eye) if skip_bad_lines else eye.open
+    wrong = examine([one.path for one in examples], opening).wrong
     bad = [f"{one.place}: {wrong[one.path]}" for one in examples if one.path in wrong]
     kept = [one for one in examples if one.path not in wrong]
     if bad and not (skip_bad_lines and kept):
         raise DataError(f"{bad[0]} (--skip-bad-lines leaves such lines out)")
     return Reading(kept, reading.skipped + bad)
+
+
+def _decoded(eye: Eye, source: str) -> Sight:
+    sight = eye.open(source)
+    sight.decode()
+    return sight
 
 
 def table_folder(path: str | Sequence[str]) -> str:

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from regard.data.text import Graphemes
 from regard.metrics import Measured, accuracy, expression_rate, symbol_error, word_error_rate
-from regard.tasks.checking import WRITERS
+from regard.tasks.checking import LOOKERS
 from regard.tasks.seeing import CODEC, SECTIONS, build, codec, encode, read
 from regard.tasks.sequence import answer, batch, force, loss
 
 METRIC = "cer"  # what early stopping watches
-UNUSED = WRITERS
+UNUSED = LOOKERS
 RUNNING_TEXT = True  # wer counts edits of words
 
 
