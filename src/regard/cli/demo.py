@@ -15,6 +15,6 @@ def demo(out: str, seed: int) -> None:
     Example:
       regard demo
     """
-    from regard.demo import run_demo
+    from regard.demos.pronounce import run_demo
 
     run_demo(out, seed, colour())
