@@ -13,20 +13,11 @@ from tests.command import done, refused, regard
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(handwriting, "COUNT", 40)
-    monkeypatch.setattr(handwriting, "HELD_BACK", {"dev": 0.2, "test": 0.2})
-    monkeypatch.setattr(handwriting, "RECIPE", str(_recipe(tmp_path / "short.yaml")))
+    monkeypatch.setattr(handwriting, "DEV", 0.2)
+    monkeypatch.setattr(handwriting, "TEST", 0.2)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("COLUMNS", "80")
     return tmp_path / "demo"
-
-
-def _recipe(path: Path) -> Path:
-    """The demo's own, for one epoch."""
-    from importlib import resources
-
-    own = resources.files("regard").joinpath("recipes", f"{handwriting.RECIPE}.yaml").read_text("utf-8")
-    path.write_text(own.replace("epochs: ", "epochs: 1 # "), "utf-8")
-    return path
 
 
 def errors(out: str) -> list[str]:
@@ -46,7 +37,7 @@ def test_the_demo_reads_words_or_digits_and_can_be_repeated(
     assert all(line.count("%") == 2 for line in errors(result.out))
     test = [line.split("\t")[1] for line in (place / "data/test.tsv").read_text("utf-8").splitlines()]
     assert all(one.isalpha() == fonts for one in test)
-    assert [line.split()[0] for line in result.out.splitlines() if " → " in line][1:] == test[:3]
+    assert [line.split()[0] for line in result.out.splitlines() if " →" in line][1:] == test[:3]
     assert result.out.count("each symbol stands where it was read") == 3
     assert ElementTree.fromstring((place / "attention.svg").read_text("utf-8")).tag.endswith("svg")
     assert (place / "words.txt").exists() == fonts

@@ -1,8 +1,8 @@
 """`regard demo caption`: pictures of emoji → their names in several languages, out of packages alone."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 import torch
@@ -11,12 +11,11 @@ from regard.data.corpora import Written, write_emoji
 from regard.data.corpora.emoji import LANGUAGES, characters, check_languages
 from regard.data.demo import DemoFiles
 from regard.data.readers import Example
-from regard.demos.shared import BLIND, Column, Result, count, learn, pictures, screen, table
+from regard.demos.shared import BLIND, DEV, TEST, Column, Result, count, learn, pictures, screen, table
 from regard.pictures import Panel, draw_text, save
 
 SHOWN = 3
 RECIPE = "demo-caption"
-HELD_BACK = {"dev": 0.05, "test": 0.1}  # shares of the families
 COLUMNS = (Column("BLEU-1", "bleu1", ""), Column("ROUGE-L", "rougeL", ""), Column("CIDEr", "cider", "", 2))
 CHANGES = {**BLIND, "model.gate": False}
 
@@ -56,10 +55,10 @@ def run_caption(out: str, seed: int, languages: Sequence[str], colour: bool) -> 
 
 def _write(folder: Path) -> Written:
     """Names in all languages, so that the data is the same whichever are asked for."""
-    return write_emoji(folder, languages=LANGUAGES, tones=False, **HELD_BACK)
+    return write_emoji(folder, languages=LANGUAGES, tones=False, dev=DEV, test=TEST)
 
 
-def _result(name: str, files: DemoFiles, out: Path, seed: int, language: str, changes: dict[str, object]) -> Result:
+def _result(name: str, files: DemoFiles, out: Path, seed: int, language: str, changes: Mapping[str, Any]) -> Result:
     column = {"data.target_column": _column(language)}
     return learn(name, files, out, task="caption", recipe=RECIPE, seed=seed, changes={**column, **changes})
 
@@ -77,7 +76,7 @@ def _shown(test: Path, languages: Sequence[str]) -> list[Shown]:
     return [Shown(str(test.parent / row[0]), [row[_column(one) - 1] for one in languages]) for row in chosen]
 
 
-def _panels(shown: Sequence[Shown], looking: dict[str, Result]) -> list[Panel]:
+def _panels(shown: Sequence[Shown], looking: Mapping[str, Result]) -> list[Panel]:
     """Emoji by emoji, in each language."""
     answered = [
         result.run.answer([Example(one.path, "") for one in shown]) for result in looking.values()

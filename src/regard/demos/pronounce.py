@@ -1,6 +1,8 @@
 """`regard demo`: English spelling → sound in three minutes, on data inside the package."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -44,7 +46,7 @@ def run_demo(out: str, seed: int, colour: bool) -> None:
     click.echo("  regard train pairs.tsv --task pronounce --out runs/mine")
 
 
-def _result(name: str, files: DemoFiles, out: Path, seed: int, changes: dict[str, str]) -> Result:
+def _result(name: str, files: DemoFiles, out: Path, seed: int, changes: Mapping[str, Any]) -> Result:
     return learn(name, files, out, task="pronounce", recipe="demo", seed=seed, changes=changes)
 
 

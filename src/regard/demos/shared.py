@@ -16,8 +16,9 @@ from regard.run import Run
 from regard.tasks.eyes import frozen_network
 from regard.training import train
 
-BLIND = {"model.attention": "none", "model.query": "previous"}
+BLIND: Mapping[str, Any] = {"model.attention": "none", "model.query": "previous"}
 WIDEST = 80
+DEV, TEST = 0.05, 0.1  # shares of pictures that are held back
 
 
 class Result(NamedTuple):
