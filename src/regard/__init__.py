@@ -2,7 +2,7 @@
 
 Reading order, the way data walks: errors, files, recipe, settings, unused, fitting, draft, data, fast, attention,
 cells, dropout, losses, encoders, decoders, model, agreement, search, metrics, metrics_captions, pictures, prediction,
-tasks, answering, likelihood, device, folder, run, card, training, export, loading, analysis, service, demo, bench,
+tasks, answering, likelihood, device, folder, run, card, training, export, loading, analysis, service, demos, bench,
 console, cli. Each leans only on those before it.
 """
 

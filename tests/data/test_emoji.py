@@ -69,6 +69,13 @@ def test_skins_and_sexes_of_an_emoji_are_on_one_side(shelf: Path, tmp_path: Path
             assert len({part for part in PARTS for _, name in parts[part] if _emoji(name) in kin}) == 1
 
 
+def test_skin_tones_can_be_left_out(shelf: Path, tmp_path: Path) -> None:
+    written = write_emoji(tmp_path / "out", tones=False, dev=0.2, test=0.2)
+    every = {_emoji(name) for part in rows(written).values() for _, name in part}
+    assert every == {*PLAIN, WAVE[0], *COOK[::6], HEART}
+    assert len(list((tmp_path / "out/pictures").glob("*.png"))) == len(every)
+
+
 @pytest.mark.parametrize(
     "kin",
     [

@@ -84,6 +84,12 @@ def test_fewer_pictures_are_the_first_of_more(written: Written, text: Path, font
     }
 
 
+def test_a_few_of_many_lines_are_on_all_sides(font: str, tmp_path: Path) -> None:
+    (tmp_path / "many.txt").write_text("\n".join(f"{one}{number}" for one in WORDS for number in range(20)), "utf-8")
+    few = write_lines(tmp_path / "many.txt", tmp_path / "few", fonts=[font], count=60, height=16, dev=0.2, test=0.2)
+    assert all(len(rows(few, part)) >= 5 for part in PARTS)
+
+
 def test_long_lines_are_cut_between_words_into_about_equal_pieces() -> None:
     words = [f"word{number}" for number in range(20)]
     pieces = cut(" ".join(words))

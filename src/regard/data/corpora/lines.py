@@ -95,8 +95,11 @@ def cut(text: str) -> list[str]:
 
 
 def lines(drawable: Mapping[str, Sequence[Font]], count: int, seed: int) -> Iterator[Line]:
-    """All texts in the order of a hash, then all again: fewer pictures are the first of more."""
-    order = sorted(drawable, key=lambda text: (place(text, seed), text))
+    """All texts in the order of a hash, then all again: fewer pictures are the first of more.
+
+    It is not the hash that splits them: the first of that would all be on one side.
+    """
+    order = sorted(drawable, key=lambda text: (place(f"line {text}", seed), text))
     for number in range(count):
         text = order[number % len(order)]
         yield Line(number, text, number // len(order), drawable[text])

@@ -14,7 +14,7 @@ def small_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     found = words("ab", 7, 7)
     parts = {"train": found[:60], "dev": found[60:70], "test": found[70:80]}
     paths = [write(tmp_path / f"{part}.tsv", ((one, backwards(one)) for one in some)) for part, some in parts.items()]
-    monkeypatch.setattr("regard.demo.demo_files", lambda: DemoFiles(*paths))
+    monkeypatch.setattr("regard.demos.pronounce.demo_files", lambda: DemoFiles(*paths))
     monkeypatch.setenv("COLUMNS", "80")
     return tmp_path / "demo"
 
