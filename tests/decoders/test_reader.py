@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from regard.attention.memory import Encoded
 from regard.data.batching import Padded, pad
 from regard.decoders.reader import ClozeReader
-from regard.recipe import build
+from regard.settings import build
 from regard.tasks import fill, read
 from tests.laws.test_pointing import EXAMPLES
 

@@ -52,8 +52,10 @@ class OnnxRun(Answerer):
             raise UsageError("an exported run answers alone: join the runs that were exported")
         return self
 
-    def check_writes(self) -> None:
-        """What was exported writes."""
+    @property
+    def writes(self) -> bool:
+        """What was exported writes: that need not be asked of the task, which needs torch."""
+        return True
 
     def find(self, examples: Sequence[Example], request: Request, numbers: Sequence[int]) -> list[Prediction]:
         if request.sampling:
