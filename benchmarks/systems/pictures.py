@@ -20,7 +20,7 @@ class Shown(NamedTuple):
     kind: str = ""
 
 
-GERMAN = "ein kleiner hund rennt über eine grüne wiese ."
+GERMAN = "Ein kleiner Hund rennt über eine grüne Wiese ."
 TALE = (
     "Once there was a miller who had three sons . The youngest son had nothing but a cat . One day the cat put on a "
     "pair of red boots and went into the forest to catch a rabbit for the king ."
@@ -31,7 +31,7 @@ OPERATION = (
 
 PICTURES = [
     Shown("respond", "respond", "hi there ||| hello, how are you? ||| fine, and you?"),
-    Shown("lstmn", "fused-shallow", GERMAN),
+    Shown("lstmn", "fused-shallow", GERMAN.lower()),
     Shown("biases", "biased-plain", GERMAN, ("--against", "biased-biases")),
     Shown("pointer", "lines-pointer", "a man and a woman are dancing while another man"),
     Shown("summarize", "gists-gate", OPERATION),
