@@ -1,5 +1,7 @@
 """An exported run answers as the run does: outputs, scores and attention, in any batch, for every part there is."""
 
+from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -79,14 +81,25 @@ def a_run(name: str) -> Run:
     return Run(Path("run"), recipe, CODEC, [model(std=0.5, **MODELS[name]).float()])
 
 
+@cache
+def run_and_graphs(name: str) -> tuple[Run, tuple[bytes, bytes]]:
+    """Exporting takes seconds: once for all tests of a model, which stay in one worker."""
+    run = a_run(name)
+    return run, make_graphs(run.models[0])
+
+
+def named(names: Iterable[str]) -> list[Any]:
+    return [pytest.param(name, marks=pytest.mark.xdist_group(f"parity of {name}"), id=name) for name in names]
+
+
 def exported_run(run: Run, graphs: tuple[bytes, bytes]) -> OnnxRun:
     return OnnxRun(Path("x.onnx"), Package(run.recipe, CODEC, run.models[0].attends, *graphs))
 
 
-@pytest.mark.parametrize("name", ["gru, monotonic", "lstm, everything", "lstm, none"])
+@pytest.mark.parametrize("name", named(["gru, monotonic", "lstm, everything", "lstm, none"]))
 def test_reads_given_answers_as_the_run_does(name: str) -> None:
-    run = a_run(name)
-    exported = exported_run(run, make_graphs(run.models[0]))
+    run, graphs = run_and_graphs(name)
+    exported = exported_run(run, graphs)
     targets = ["uvw", "y", "xyzzy", "vuvuvu", "w"]
     for mine, theirs in zip(exported.force(WORDS[:5], targets), run.force(WORDS[:5], targets), strict=True):
         same(mine, theirs)
@@ -95,10 +108,9 @@ def test_reads_given_answers_as_the_run_does(name: str) -> None:
         assert (symbol, probability) == (other, pytest.approx(theirs_too, abs=1e-4))
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", named(MODELS))
 def test_answers_as_the_run_does(name: str) -> None:
-    run = a_run(name)
-    graphs = make_graphs(run.models[0])
+    run, graphs = run_and_graphs(name)
     exported = exported_run(run, graphs)
     for call in SEARCHES.values():
         expected = run.predict(WORDS, **call)
