@@ -37,7 +37,7 @@ def _chitchat(recipe: str) -> tuple[str, ...]:
 
 def _lines(recipe: str) -> tuple[str, ...]:
     parts = "train.en --dev val.en", "test_2016_flickr.en"
-    return "multi30k", *parts, "model", f"--recipe {recipe} --epochs 10 --set data.lowercase=true", "perplexity"
+    return "multi30k", *parts, "model", f"--recipe {recipe} --epochs 3 --set data.lowercase=true", "perplexity"
 
 
 def _fused(recipe: str) -> tuple[str, ...]:
