@@ -250,26 +250,31 @@ def test_captions_are_learned_and_drawn(rows: Path, tmp_path: Path) -> None:
     assert "there is no file" in missing.err
 
 
-def test_motions_are_learned_and_drawn_as_a_filmstrip(tmp_path: Path) -> None:
-    """A small square that goes one of three ways: what is learned is where it goes, for it begins anywhere."""
-    generator, lines = np.random.default_rng(1), []
+@pytest.fixture(scope="module")
+def motions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Clips of a small square that goes one of three ways: what is learned is where it goes, for it begins anywhere."""
+    folder, generator, lines = tmp_path_factory.mktemp("motions"), np.random.default_rng(1), []
     for number in range(72):
         way, steps = list(STEPS)[number % 3], 3 + number % 2
         row, column = generator.integers(5, 10, 2) - np.array(STEPS[way]) * (steps // 2)
-        (tmp_path / str(number)).mkdir()
+        (folder / str(number)).mkdir()
         for frame in range(steps):
             picture = np.full((16, 16, 3), 230, np.uint8)
             top, left = row + frame * STEPS[way][0], column + frame * STEPS[way][1]
             picture[max(top, 0) : top + 4, max(left, 0) : left + 4] = COLOURS["red"]
-            (tmp_path / str(number) / f"{frame}.png").write_bytes(png_bytes(picture))
+            (folder / str(number) / f"{frame}.png").write_bytes(png_bytes(picture))
         lines.append(f"{number}\tit moves {way}\n")
-    (tmp_path / "rows.tsv").write_text("".join(lines), "utf-8")
+    (folder / "rows.tsv").write_text("".join(lines), "utf-8")
+    return folder / "rows.tsv"
+
+
+def test_motions_are_learned_and_drawn_as_a_filmstrip(motions: Path, tmp_path: Path) -> None:
     run, sizes = tmp_path / "run", ["look.size=16", "look.stages=[8,16]", "look.local=true"]
-    train(tmp_path / "rows.tsv", run, "describe", 30, *sizes, "training.batch_size=8", recipe="tiny-look")
-    assert measured(run, tmp_path / "rows.tsv")["accuracy"] > 70  # 33 by chance
-    shown = json.loads(done("predict", run, tmp_path / "2", "--json").out)
+    train(motions, run, "describe", 30, *sizes, "training.batch_size=8", recipe="tiny-look")
+    assert measured(run, motions)["accuracy"] > 70  # 33 by chance
+    shown = json.loads(done("predict", run, motions.parent / "2", "--json").out)
     assert np.array(shown["attention"]).shape == (len(shown["output_tokens"]), shown["frames"])
-    done("show", run, tmp_path / "2", "-o", tmp_path / "strip.svg")
+    done("show", run, motions.parent / "2", "-o", tmp_path / "strip.svg")
     assert (tmp_path / "strip.svg").read_text("utf-8").count("<image") == shown["frames"]
 
 
@@ -298,6 +303,66 @@ def test_questions_about_pictures_are_learned(tmp_path: Path) -> None:
     done("show", *asked[1:-1], "-o", drawn)
     assert f"what colour is it → {shown['output']}" in drawn.read_text("utf-8")
     assert "words of the question" in drawn.read_text("utf-8")
+
+
+def test_hard_attention_learns_captions(rows: Path, tmp_path: Path) -> None:
+    """One place is drawn at each step, so the bar must be found by REINFORCE."""
+    sizes = ["look.size=16", "look.stages=[8,16]", "model.attention=hard"]
+    train(rows, tmp_path / "run", "caption", 25, *sizes, recipe="tiny-look")
+    assert measured(tmp_path / "run", rows)["bleu4"] > 60
+
+
+def test_motions_are_learned_as_classes(motions: Path, tmp_path: Path) -> None:
+    table = motions.with_name("classes.tsv")
+    table.write_text(motions.read_text("utf-8").replace("it moves ", ""), "utf-8")
+    sizes = ["look.size=16", "look.stages=[8,16]", "model.hidden=24", "model.dropout=0", "choose.size=16"]
+    rates = ["training.average=none", "training.learning_rate=0.005", "training.warmup=10", "training.patience=0"]
+    train(table, tmp_path / "run", "classify", 15, *sizes, *rates, recipe="clips")
+    assert measured(tmp_path / "run", table)["accuracy"] > 70  # 33 by chance
+    shown = json.loads(done("predict", tmp_path / "run", table.parent / "2", "--json").out)
+    assert sum(shown["probabilities"].values()) == pytest.approx(1, abs=1e-3)
+    assert np.sum(shown["attention"]) == pytest.approx(1, abs=1e-3)
+
+
+GLYPHS = {  # 5 × 3, as on an old display
+    "i": "010 010 010 010 010",
+    "o": "111 101 101 101 111",
+    "t": "111 010 010 010 010",
+    "z": "111 001 010 100 111",
+}
+
+
+def write_line(text: str, generator: np.random.Generator) -> np.ndarray[Any, Any]:
+    """Dark letters of 10 × 6 on light paper 16 high, each a little higher or lower, and a little apart."""
+    page = np.full((16, 10 * len(text) + 4), 255, np.uint8)
+    for number, letter in enumerate(text):
+        dots = np.array([[int(dot) for dot in row] for row in GLYPHS[letter].split()])
+        top, left = int(generator.integers(0, 7)), 10 * number + int(generator.integers(0, 5))
+        page[top : top + 10, left : left + 6] = 255 - 255 * np.kron(dots, np.ones((2, 2), int))
+    return np.repeat(page[:, :, None], 3, 2)
+
+
+def test_writing_is_read_letter_by_letter_from_left_to_right(tmp_path: Path) -> None:
+    """All of the reader of the notes but its size: coverage in the plane, two cells, maxout, localization."""
+    generator, lines = np.random.default_rng(2), []
+    for number in range(360):
+        text = "".join(generator.choice(list(GLYPHS), int(generator.integers(1, 5))))
+        (tmp_path / f"{number}.png").write_bytes(png_bytes(write_line(text, generator)))
+        lines.append(f"{number}.png\t{text}\n")
+    table, unseen = tmp_path / "rows.tsv", tmp_path / "unseen.tsv"
+    table.write_text("".join(lines[:320]), "utf-8")
+    unseen.write_text("".join(lines[320:]), "utf-8")
+    sizes = ["look.fit=height", "look.size=16", "look.channels=1", "look.invert=true", "look.stages=[8,16,24]"]
+    sizes += ["target.symbols=graphemes", "model.query=between", "model.terms=[plane]", "model.output=maxout"]
+    train(table, tmp_path / "run", "transcribe", 18, *sizes, "model.localization=0.01", recipe="tiny-look")
+    assert measured(tmp_path / "run", unseen)["cer"] < 10
+    (tmp_path / "four.png").write_bytes(png_bytes(write_line("zoti", np.random.default_rng(3))))
+    shown = json.loads(done("predict", tmp_path / "run", tmp_path / "four.png", "--json").out)
+    assert shown["output"] == "zoti"
+    height, width = shown["grid"]
+    columns = np.array(shown["attention"]).reshape(-1, height, width).sum(1)  # (T, W)
+    middles = columns[:4] @ np.arange(width)
+    assert (np.diff(middles) > 0).all()
 
 
 @pytest.mark.parametrize(
