@@ -265,6 +265,10 @@ class Look(_Section):
     stages: Stages = option((32, 64, 128), "channels of each stage of a small encoder; each halves width and height")
     growth: Size = option(24, "channels that each layer of a dense encoder adds")
     depth: Few = option(16, "layers of each of the three blocks of a dense encoder")
+    norm: Literal["channels", "places"] = option(
+        "channels",
+        "each layer is normalised over the channels of a place, or over the places of each channel: better for ink",
+    )
     project: Reach = option(0, "size of a linear layer behind a trained, frozen encoder; 0 is none")
     every: Count = option(1, "of a clip, every so manyth frame is seen")
     frames: Size = option(32, "frames of a clip that are seen, at most, evenly spaced")

@@ -7,7 +7,18 @@ from torch import Tensor, nn
 from torch.autograd import gradcheck
 
 from regard.data.planes import Pictures
-from regard.encoders.plane import ChannelNorm, Convolution, MapEncoder, Plane, max_pool, mean_pool, pack, strided
+from regard.encoders.plane import (
+    NORMS,
+    ChannelNorm,
+    Convolution,
+    MapEncoder,
+    PlaceNorm,
+    Plane,
+    max_pool,
+    mean_pool,
+    pack,
+    strided,
+)
 from tests.encoders.plane_laws import check_alone_is_together, pictures, randomised, together
 from tests.tiny import arrays
 
@@ -38,8 +49,9 @@ def test_sizes_after_strides_are_rounded_up() -> None:
 
 @pytest.mark.parametrize("kernel", [1, 3, 7])
 @pytest.mark.parametrize("stride", [1, 2])
-def test_every_layer_reads_each_picture_as_if_alone(kernel: int, stride: int) -> None:
-    layer = randomised(Convolution(2, 3, kernel, stride))
+@pytest.mark.parametrize("norm", NORMS)
+def test_every_layer_reads_each_picture_as_if_alone(kernel: int, stride: int, norm: str) -> None:
+    layer = randomised(Convolution(2, 3, kernel, stride, norm))
     every = pictures(2)
     for step in (layer, max_pool, mean_pool):
         start = Plane.begin(together(every, more=2, filler=7.0))
@@ -79,9 +91,30 @@ def test_channel_norm_needs_no_other_place() -> None:
     torch.testing.assert_close(norm(data)[place], norm(data[place]), atol=1e-12, rtol=0)
 
 
-def test_gradients() -> None:
+def test_place_norm_is_its_equation() -> None:
+    norm = randomised(PlaceNorm(3, epsilon=0.1))
+    data, real = torch.randn(2, 3, 4, 5, dtype=torch.float64), torch.zeros(2, 1, 4, 5, dtype=torch.float64)
+    sizes = ((4, 3), (2, 5))
+    for row, (height, width) in enumerate(sizes):
+        real[row, 0, :height, :width] = 1
+    g, b = arrays(norm)
+    made = norm(data, real).detach().numpy()
+    for row, (height, width) in enumerate(sizes):
+        for channel in range(3):
+            x = data[row, channel, :height, :width].numpy()
+            expected = g[channel] * (x - x.mean()) / np.sqrt(x.var() + 0.1) + b[channel]
+            np.testing.assert_allclose(made[row, channel, :height, :width], expected, atol=1e-12)
+
+
+def test_place_norm_of_one_place_is_its_bias() -> None:
+    norm = randomised(PlaceNorm(3))
+    assert norm(torch.randn(2, 3, 1, 1, dtype=torch.float64))[:, :, 0, 0].equal(norm.b.expand(2, 3))
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_gradients(norm: str) -> None:
     every = pictures(2, [(3, 2), (2, 4)])
-    layer, sizes = randomised(Convolution(2, 3, 3, 2)), together(every).sizes
+    layer, sizes = randomised(Convolution(2, 3, 3, 2, norm)), together(every).sizes
 
     def layers(data: Tensor) -> Tensor:
         return mean_pool(layer(Plane.begin(Pictures(data, sizes)))).data
@@ -92,7 +125,7 @@ def test_gradients() -> None:
 
     assert gradcheck(layers, together(every).data.requires_grad_())
     assert gradcheck(packed, together(every).data.requires_grad_())
-    assert gradcheck(randomised(ChannelNorm(2)), together(every).data.requires_grad_())
+    assert gradcheck(randomised(NORMS[norm](2)), together(every).data.requires_grad_())
 
 
 def test_no_gradient_reaches_padding() -> None:

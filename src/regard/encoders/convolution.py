@@ -19,7 +19,7 @@ class ConvolutionEncoder(nn.Module):
     `stages` tells the channels of each stage's convolutions. Between two stages width and height are halved: by the
     highest of 2×2 places (Simonyan and Zisserman 2015, whose configuration D without its last pool is VGG16), or with
     `strides` by a stride of 2 in the next stage's first convolution, which costs half as much. Unlike VGG, layers are
-    normalised, over channels, since without it thirteen of them hardly learn from scratch.
+    normalised (`norm` is one of NORMS), since without it thirteen of them hardly learn from scratch.
     """
 
     def __init__(
@@ -28,6 +28,7 @@ class ConvolutionEncoder(nn.Module):
         stages: Sequence[Sequence[int]] = SMALL,
         strides: bool = False,
         dropout: Dropout | None = None,
+        norm: str = "channels",
     ):
         super().__init__()
         self.strides = strides
@@ -36,7 +37,8 @@ class ConvolutionEncoder(nn.Module):
         for number, sizes in enumerate(stages):
             befores = [channels, *sizes[:-1]]
             steps = [2 if strides and number > 0 else 1, *[1] * (len(sizes) - 1)]
-            self.stages.append(nn.Sequential(*map(_three, befores, sizes, steps)))
+            layers = zip(befores, sizes, steps, strict=True)
+            self.stages.append(nn.Sequential(*(Convolution(*sides, 3, step, norm) for *sides, step in layers)))
             channels = sizes[-1]
         self.size = channels
         self.stride: int = 2 ** (len(stages) - 1)
@@ -49,7 +51,3 @@ class ConvolutionEncoder(nn.Module):
 
     def forward(self, source: Pictures) -> Encoded:
         return pack(*self.map(source))
-
-
-def _three(inputs: int, size: int, stride: int) -> Convolution:
-    return Convolution(inputs, size, 3, stride)

@@ -75,22 +75,50 @@ class ChannelNorm(nn.Module):
         self.b = nn.Parameter(torch.zeros(size))
         self.epsilon = epsilon
 
-    def forward(self, data: Tensor) -> Tensor:
+    def forward(self, data: Tensor, real: Tensor | None = None) -> Tensor:
         last = F.layer_norm(data.movedim(1, -1), self.g.shape, self.g, self.b, self.epsilon)  # (B, …, C)
         return last.movedim(-1, 1)
+
+
+class PlaceNorm(nn.Module):
+    """y_ci = g_c (x_ci − mean_j x_cj) / √(var_j x_cj + ε) + b_c,  over the real places j of one picture
+    Ulyanov et al. 2016
+
+    Of a channel only what differs from place to place is left. That is what writing is: paper, which over channels is
+    made as loud as ink, becomes quiet. A picture of one colour all over would be nothing.
+    """
+
+    def __init__(self, size: int, epsilon: float = 1e-5):
+        super().__init__()
+        self.g = nn.Parameter(torch.ones(size))
+        self.b = nn.Parameter(torch.zeros(size))
+        self.epsilon = epsilon
+
+    def forward(self, data: Tensor, real: Tensor | None = None) -> Tensor:
+        if real is None:
+            real = data.new_ones(1, 1, *data.shape[2:])
+        places = real.sum((2, 3), keepdim=True)  # (B, 1, 1, 1)  at least one
+        apart = (data - (data * real).sum((2, 3), keepdim=True) / places) * real  # (B, C, H, W)
+        variance = apart.square().sum((2, 3), keepdim=True) / places  # (B, C, 1, 1)
+        return apart * (variance + self.epsilon).rsqrt() * self.g[:, None, None] + self.b[:, None, None]
+
+
+NORMS = {"channels": ChannelNorm, "places": PlaceNorm}
 
 
 class Convolution(nn.Module):
     """max(0, norm(W * x)) with an odd kernel"""
 
-    def __init__(self, inputs: int, size: int, kernel: int, stride: int = 1):
+    def __init__(self, inputs: int, size: int, kernel: int, stride: int = 1, norm: str = "channels"):
         super().__init__()
         self.stride = stride
         self.W = nn.Conv2d(inputs, size, kernel, stride, kernel // 2, bias=False)  # the norm has a bias
-        self.norm = ChannelNorm(size)
+        self.norm = NORMS[norm](size)
 
     def forward(self, plane: Plane) -> Plane:
-        return plane.after(self.norm(self.W(plane.data)).relu(), self.stride)
+        data = self.W(plane.data)  # (B, C, H', W')
+        real = None if plane.real is None else plane.real[:, :, :: self.stride, :: self.stride].to(data.dtype)
+        return plane.after(self.norm(data, real).relu(), self.stride)
 
 
 def max_pool(plane: Plane) -> Plane:

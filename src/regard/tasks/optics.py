@@ -66,11 +66,11 @@ def _make_plane(look: Look, options: Model) -> PlaneEncoder:
     """What sees pixels."""
     if look.encoder == "small":
         stages = [(size, size) for size in look.stages]
-        return ConvolutionEncoder(look.channels, stages, dropout=make_dropout(options))
+        return ConvolutionEncoder(look.channels, stages, dropout=make_dropout(options), norm=look.norm)
     if look.encoder == "vgg":
-        return ConvolutionEncoder(look.channels, VGG16, dropout=make_dropout(options))
+        return ConvolutionEncoder(look.channels, VGG16, dropout=make_dropout(options), norm=look.norm)
     if look.encoder == "dense":
-        return DenseEncoder(look.channels, look.growth, look.depth, make_dropout(options))
+        return DenseEncoder(look.channels, look.growth, look.depth, make_dropout(options), look.norm)
     if look.channels != 3 or look.invert:
         raise UsageError(f"look.encoder={look.encoder} was trained on colours: set look.channels=3, look.invert=false")
     return make_pretrained(look.encoder)
