@@ -283,6 +283,16 @@ def test_pictures_have_a_limit_of_their_own_and_all_of_a_request_count(captions:
         assert described["target"]["anyOf"][1]["maxLength"] == 60
 
 
+def test_the_number_of_files_and_the_pixels_of_each_are_limited(captions: Run, tmp_path: Path) -> None:
+    with serving([Model("captions", captions)], Limits(files=2)) as service:
+        assert service.post("/v1/predict", {"sources": [RED, BLUE]}).status_code == 200
+        error = trouble(service.post("/v1/predict", {"sources": [RED, BLUE, RED]}), 413)
+        assert "3 files came" in error["message"]
+        assert "--files" in error["fix"]
+        large = bomb(tmp_path / "large.png", 5001, 5000)
+        assert "25 million" in trouble(service.post("/v1/predict", {"source": file_url(large)}), 422)["message"]
+
+
 def test_the_body_has_room_for_pictures_only_where_a_run_looks_at_some(captions: Run) -> None:
     for models in ([Model("r", reads())], [Model("r", reads()), Model("c", captions)]):
         with serving(models, Limits(body=1000, characters=500, picture=3000)) as service:

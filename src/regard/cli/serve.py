@@ -44,6 +44,7 @@ COUNT, WIDTH, TIME = click.IntRange(1), click.IntRange(1, 1000), click.FloatRang
     show_default=True,
     help="Bytes of the files of a request, for a RUN that looks at pictures or clips; --body has room for them then.",
 )
+@click.option("--files", type=COUNT, default=MOST.files, show_default=True, help="Pictures or clips of a request.")
 def serve(
     runs: tuple[str, ...],
     host: str,
@@ -64,6 +65,7 @@ def serve(
     wait: float,
     weights: int,
     picture: int,
+    files: int,
 ) -> None:
     """Answer over HTTP with one or several RUNs: a page for people, a JSON interface under /v1 for programs.
 
@@ -85,5 +87,6 @@ def serve(
 
     if not token and (token is not None or "REGARD_TOKEN" in os.environ):  # as of a variable that was never set
         raise UsageError("the token is empty: give one, or leave --token and REGARD_TOKEN out")
-    limits = Limits(body, sources, characters, beam, nbest, seconds, upload, queue, batch, wait, weights, picture)
+    sizes = (body, sources, characters, beam, nbest, seconds, upload, queue, batch, wait, weights, picture, files)
+    limits = Limits(*sizes)
     serve_runs(runs, host, port, limits.check(), token or "", allow_host, device, threads)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from regard.data.origin import name_of, open_bytes
+from regard.data.origin import is_sent, name_of, open_bytes
 from regard.errors import DataError, MissingExtra, RegardError
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 64 * 2**20
 MOST_PIXELS = 50_000_000
+MOST_SENT = 25_000_000  # the same of a picture that somebody sent: a few kilobytes can hold them
 KINDS = ("PNG", "JPEG", "TIFF", "WEBP", "GIF")
 EXPECTED = "PNG, JPEG, TIFF, WebP or GIF"
 ORIENTATION, BITS, COLOURS = 274, 258, 262  # tags of EXIF and TIFF
@@ -82,9 +83,10 @@ def open_image(source: str, kinds: tuple[str, ...] = KINDS, most_bytes: int = MO
 def check_pixels(source: str, width: int, height: int) -> None:
     if min(width, height) < 1:
         raise DataError(f"{name_of(source)} is {width} × {height} pixels; a picture has at least one")
-    if width * height > MOST_PIXELS:
+    most = MOST_SENT if is_sent(source) else MOST_PIXELS
+    if width * height > most:
         raise DataError(
-            f"{name_of(source)} is {width} × {height} pixels, more than the {MOST_PIXELS / 1e6:.0f} million that are "
+            f"{name_of(source)} is {width} × {height} pixels, more than the {most / 1e6:.0f} million that are "
             "read; make it smaller"
         )
 

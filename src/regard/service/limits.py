@@ -23,6 +23,7 @@ class Limits(NamedTuple):
     wait: float = 0.003  # seconds that a source waits for others to be answered with
     weights: int = 16_000_000  # source × longest answer × beam, of a request and of a batch; a quarter may be sent
     picture: int = 8_000_000  # bytes of the files of a request, for runs that look at pictures or clips
+    files: int = 16  # of a request: few bytes can hold many pixels, so their number bounds the time of decoding
 
     @property
     def encoded(self) -> int:

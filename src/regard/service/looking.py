@@ -35,11 +35,14 @@ def _most_cells(view: View, stride: int) -> int:
 
 
 def check_sent(sources: Mapping[str, str], limits: Limits) -> None:
-    """Refuse, by the name of its field, what is no file that was sent; and files of more bytes than are taken."""
+    """Refuse, by the name of its field, what is no file that was sent; and more files or bytes than are taken."""
     for field, source in sources.items():
         if not is_sent(source):
             message = f"{field}: this model looks at files, and takes only what is sent as data:image/png;base64,…"
             raise Refused(422, message, "send the content of the file: a path would be one of the server's machine")
+    if len(sources) > limits.files:
+        message = f"{len(sources)} files came; this service takes at most {limits.files} in a request"
+        raise Refused(413, message, "send several requests, or serve with a larger --files")
     size = sum(map(_size, sources.values()))
     if size > limits.picture:
         message = f"files of {size:,} bytes came; this service takes at most {limits.picture:,} in a request"
