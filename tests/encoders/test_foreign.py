@@ -102,7 +102,22 @@ def test_each_picture_is_read_alone() -> None:
         torch.testing.assert_close(encoded.values[row, :count], alone.values[0], atol=1e-12, rtol=0)
         torch.testing.assert_close(encoded.summary[row], alone.summary[0], atol=1e-12, rtol=0)
         assert (encoded.values[row, count:] == 0).all()
-        torch.testing.assert_close(encoder.map(together([one])).data, network()(one[None])[1], atol=1e-12, rtol=0)
+        height, width = one.shape[1:]
+        whole = nn.functional.pad(one, (0, -width % 4, 0, -height % 4))
+        torch.testing.assert_close(encoder.map(together([one])).data, network()(whole[None])[1], atol=1e-12, rtol=0)
+
+
+def test_there_are_as_many_cells_as_an_eye_counts() -> None:
+    """Whether the network rounds up or down: what lies under the weights is drawn by the eye's count."""
+    encoder = ForeignEncoder(without_statistics(network()), 1, 7, 4)
+    for height, width in [(9, 12), (1, 3), (17, 31), (8, 5)]:
+        sizes = encoder.map(together(pictures(3, [(height, width)]))).sizes
+        assert sizes.tolist() == [[-(-height // 4), -(-width // 4)]]
+
+
+def test_maps_of_another_stride_are_refused() -> None:
+    with pytest.raises(UsageError, match="cells"):
+        ForeignEncoder(without_statistics(network()), 1, 7, 8)(together(pictures(3, [(9, 12)])))
 
 
 def test_gradients_reach_all_pictures() -> None:

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from regard.attention.memory import Encoded
 from regard.data.planes import Pictures
-from regard.encoders.plane import pack
+from regard.encoders.plane import pack, strided
 from regard.errors import MissingExtra, UsageError
 
 HUB_FILE = "model.safetensors"  # what timm's repositories on the hub call their weights
@@ -38,8 +38,8 @@ class Affine(nn.Module):
 class ForeignEncoder(nn.Module):
     """a_i = cell i of a network's map; `network` makes several of a picture, and `place` tells which is taken
 
-    Such a network lets padding grow into values, so pictures of one size go through it together and without padding,
-    each size by itself: the map is as large as the network makes it.
+    Such a network lets padding grow into values, so pictures of one size go through it together, each size by itself.
+    Some round sizes up and some down: each picture is first filled to whole cells, so that all make ⌈n / s⌉ of n pixels.
     """
 
     key = ""
@@ -53,7 +53,7 @@ class ForeignEncoder(nn.Module):
     def map(self, source: Pictures) -> Pictures:
         found, group = torch.unique(source.sizes, dim=0, return_inverse=True)  # (G, 2), (B,)
         maps = [self._read(source.data[group == number, :, :h, :w]) for number, (h, w) in enumerate(found.tolist())]
-        sizes = found.new_tensor([one.shape[2:] for one in maps])[group]  # (B, 2)
+        sizes = strided(source.sizes, self.stride)  # (B, 2)
         height, width = sizes.amax(0).tolist()
         data = source.data.new_zeros(len(group), self.size, height, width)
         for number, one in enumerate(maps):
@@ -63,11 +63,19 @@ class ForeignEncoder(nn.Module):
         return Pictures(data, sizes)
 
     def _read(self, data: Tensor) -> Tensor:
-        made: Tensor = self.network(data)[self.place]
+        height, width = data.shape[2:]
+        rows, columns = -(-height // self.stride), -(-width // self.stride)
+        more = (0, columns * self.stride - width, 0, rows * self.stride - height)
+        made: Tensor = self.network(nn.functional.pad(data, more))[self.place]
         if made.dim() != 4 or made.size(1) != self.size:
             raise UsageError(
                 f"this network's map has the shape {tuple(made.shape)}, expected (B, {self.size}, H, W); "
                 "choose one whose maps have channels first, such as a convolutional one"
+            )
+        if made.shape[2:] != (rows, columns):
+            raise UsageError(
+                f"this network makes {made.size(2)} × {made.size(3)} cells of {height} × {width} pixels, expected "
+                f"{rows} × {columns} by its stride of {self.stride}; choose another one"
             )
         return made
 
