@@ -39,7 +39,7 @@ class ForeignEncoder(nn.Module):
     """a_i = cell i of a network's map; `network` makes several of a picture, and `place` tells which is taken
 
     Such a network lets padding grow into values, so pictures of one size go through it together, each size by itself.
-    Some round sizes up and some down: each picture is first filled to whole cells, so that all make ⌈n / s⌉ of n pixels.
+    Some round sizes up and some down: each picture is filled to whole cells first, so all make ⌈n / s⌉ of n pixels.
     """
 
     key = ""
