@@ -11,6 +11,8 @@ import torch
 
 from regard.data.readers import Example
 from regard.errors import DataError, UsageError
+from regard.folder import Folder, read_tensors
+from regard.loading import load
 from regard.pictures import png_bytes
 from regard.settings import build
 from regard.tasks import answer, caption, classify, describe, get_task, transcribe
@@ -304,6 +306,19 @@ def test_questions_about_pictures_are_learned(tmp_path: Path) -> None:
     done("show", *asked[1:-1], "-o", drawn)
     assert f"what colour is it → {shown['output']}" in drawn.read_text("utf-8")
     assert "words of the question" in drawn.read_text("utf-8")
+
+
+def test_questions_may_begin_with_word_vectors(tmp_path: Path) -> None:
+    table = write_pictures(tmp_path, 6, lambda name, colour, way: f"{name}\t{colour}\twhat colour is it")
+    (tmp_path / "vectors.txt").write_text("what 1 2 3 4\nit 5 6 7 8\n", "utf-8")
+    sizes = ["look.encoder=small", "look.size=16", "look.stages=[4,4]", "look.project=0", "model.embed=4"]
+    more = [f"data.embeddings={tmp_path / 'vectors.txt'}", "model.freeze=true", "source.least=1"]
+    train(table, tmp_path / "run", "answer", 1, *sizes, *more, recipe="answer")
+    words = load(tmp_path / "run").codec.question.vocabulary.symbols
+    tensors, _ = read_tensors(Folder(tmp_path / "run").weights)
+    (learnt,) = [one for name, one in tensors.items() if name.endswith("table.weight")]
+    assert learnt[words.index("what")].tolist() == [1, 2, 3, 4]
+    assert learnt[words.index("it")].tolist() == [5, 6, 7, 8]
 
 
 def test_hard_attention_learns_captions(rows: Path, tmp_path: Path) -> None:

@@ -51,7 +51,10 @@ def begin_with_vectors(model: nn.Module, codec: Any, recipe: Recipe, engine: Eng
 
 
 def _tables(model: nn.Module, codec: Any, side: str, file: str) -> Pretrained:
-    vocabulary = getattr(getattr(codec, side, None), "vocabulary", None)
+    half = getattr(codec, side, None)
+    if half is None and side == "source":
+        half = getattr(codec, "question", None)  # of tasks that look at a picture, the text beside it
+    vocabulary = getattr(half, "vocabulary", None)
     found = [name for name, table in _embeddings(model, side) if vocabulary and table.num_embeddings == len(vocabulary)]
     if vocabulary is None or not found:
         option = {"source": "data.embeddings", "target": "data.embeddings_target"}[side]
