@@ -90,7 +90,7 @@ def _rooms(more: str) -> tuple[str, ...]:
 
 
 def _lips(attention: str, local: str, where: str) -> tuple[str, ...]:
-    look = f"fit=within size=56 channels=1 every=2 stages=[8,16,32] local={local}"
+    look = f"fit=within size=40 channels=1 every=2 stages=[8,16,32] norm=places local={local}"
     more = f"{_set('look', look)} --set model.attention={attention} --epochs 20"
     return "grid", "train.tsv", "dev.tsv", "describe", more, "wer accuracy", "evaluate", where
 
