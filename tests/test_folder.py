@@ -19,7 +19,7 @@ from regard.errors import DataError, RegardError, UsageError
 from regard.folder import FORMAT, Folder, read_tensors, write_tensors
 from regard.recipe import Recipe
 from regard.run import load
-from tests.command import refused, regard
+from tests.command import done, refused, regard
 from tests.conftest import Reverse
 
 
@@ -79,6 +79,33 @@ def test_making_a_folder_sweeps_what_a_kill_left(tmp_path: Path) -> None:
     (tmp_path / "run" / ".model.safetensors.abc.regard.tmp").write_text("half")
     Folder(tmp_path / "run").make()
     assert list((tmp_path / "run").iterdir()) == []
+
+
+def test_only_one_training_holds_a_folder(tmp_path: Path) -> None:
+    first, second = Folder(tmp_path), Folder(tmp_path)
+    Folder(tmp_path / "none").hold()  # there is nothing to keep anybody from
+    first.hold()
+    first.hold()
+    with pytest.raises(UsageError, match="trained by another process"):
+        second.hold()
+    first.release()
+    second.hold()
+    second.release()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_second_training_of_a_folder_is_refused(tmp_path: Path) -> None:
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("".join(f"{word}\t{word.upper()}\n" for word in ("ab", "ba", "aab", "bba") * 5), "utf-8")
+    train = ("train", pairs, "--task", "transliterate", "--recipe", "tiny", "--out", tmp_path / "run", "--quiet")
+    done(*train, "--epochs", 1)
+    other = Folder(tmp_path / "run")
+    before = other.training.read_bytes()
+    other.hold()
+    refused(regard(*train, "--epochs", 2, "--resume"), 2, "is being trained by another process")
+    assert other.training.read_bytes() == before
+    other.release()
+    done(*train, "--epochs", 2, "--resume")
 
 
 def test_a_folder_nobody_can_make(tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ README.md             the model card
 """
 
 import json
+import os
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,7 @@ FORMAT = 1
 class Folder:
     def __init__(self, path: str | Path):
         self.path = Path(path)
+        self._hold: int | None = None  # the folder, open and locked
 
     @property
     def weights(self) -> Path:
@@ -52,6 +55,32 @@ class Folder:
             remove_leftovers(self.path)
         except OSError as error:
             raise UsageError(f"cannot make the folder {self.path}: {error.strerror}; choose another --out") from error
+
+    def hold(self) -> None:
+        """Keep other trainings out of a folder that exists, until `release` or the end of the process, however it ends.
+
+        The lock is on the folder itself and leaves no file. Where there are no locks (Windows, some network disks),
+        nobody is kept out.
+        """
+        if self._hold is not None or not self.path.is_dir() or find_spec("fcntl") is None:
+            return
+        import fcntl
+
+        handle = os.open(self.path, os.O_RDONLY)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(handle)
+            raise UsageError(f"{self.path} is being trained by another process: wait for it, or stop it") from None
+        except OSError:
+            os.close(handle)
+        else:
+            self._hold = handle
+
+    def release(self) -> None:
+        if self._hold is not None:
+            os.close(self._hold)
+            self._hold = None
 
     def write_config(self, task: str, version: str, metrics: dict[str, float], epochs: int) -> None:
         config = {

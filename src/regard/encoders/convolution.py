@@ -38,7 +38,9 @@ class ConvolutionEncoder(nn.Module):
             befores = [channels, *sizes[:-1]]
             steps = [2 if strides and number > 0 else 1, *[1] * (len(sizes) - 1)]
             layers = zip(befores, sizes, steps, strict=True)
-            self.stages.append(nn.Sequential(*(Convolution(*sides, 3, step, norm) for *sides, step in layers)))
+            self.stages.append(
+                nn.Sequential(*(Convolution(inputs, size, 3, step, norm) for inputs, size, step in layers))
+            )
             channels = sizes[-1]
         self.size = channels
         self.stride: int = 2 ** (len(stages) - 1)

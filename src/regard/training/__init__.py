@@ -47,14 +47,18 @@ def train(
     engine = Engine(device, job.recipe.training.strategy)
     keep_freed_memory()
     try:
+        if engine.leads:
+            folder.hold()  # before what is there is read
         trainer = Trainer(job, folder, engine, progress, resume)
         if engine.leads:
             folder.make()
+            folder.hold()
             folder.write_recipe(job.recipe)
             folder.write_vocabulary(job.codec.to_json())
         trainer.run()
         return trainer.result()
     finally:
+        folder.release()
         engine.close()
 
 
