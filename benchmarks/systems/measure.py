@@ -39,7 +39,7 @@ def main() -> None:
 
 def _folder(name: str, data: Path, work: Path) -> Path:
     """Where the files of a data set are; written first if they must be made."""
-    if name in ("multi30k", "inflection", "sick", "flickr8k", "crohme", "grid"):
+    if name in ("multi30k", "inflection", "sick", "flickr8k", "grid"):
         return data / name
     folder = work / "data" / name
     if not folder.exists():
@@ -48,7 +48,7 @@ def _folder(name: str, data: Path, work: Path) -> Path:
 
 
 def _make(name: str, data: Path, folder: Path) -> None:
-    if name in ("imdb", "fairytale", "daquar"):
+    if name in ("imdb", "fairytale", "daquar", "crohme"):
         subprocess.run([sys.executable, HERE / f"{name}.py", "--data", data, "--work", folder], check=True)
         return
     write_corpus(name, folder)
