@@ -2,9 +2,9 @@
 
     python -m benchmarks.systems.crohme --data ../shared/data --work /tmp/crohme
 
-writes train.tsv and test2014.tsv: picture, tokens. The labels come from several hands: x_k and x_{k}, {x^{2}} and x^{2},
-\\mbox{z} and z, \\left( and ( are the same ink. Here arguments are braced and nothing else is, a subscript comes before
-a superscript, and what has no ink (sizes, fonts, blanks) is left out.
+writes train.tsv and test2014.tsv: picture, tokens. The labels come from several hands: x_k and x_{k}, {x^{2}} and
+x^{2}, \\mbox{z} and z, \\left( and ( are the same ink. Here arguments are braced and nothing else is, a subscript
+comes before a superscript, and what has no ink (sizes, fonts, blanks) is left out.
 """
 
 import argparse
