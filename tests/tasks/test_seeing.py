@@ -235,7 +235,7 @@ def measured(run: Path, table: Path) -> dict[str, float]:
 
 def test_captions_are_learned_and_drawn(rows: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
-    train(rows, run, "caption", 20, "look.size=16", "look.stages=[8,16]", recipe="tiny-look")
+    train(rows, run, "caption", 10, "look.size=16", "look.stages=[8,16]", "training.batch_size=8", recipe="tiny-look")
     assert measured(run, rows)["bleu4"] > 80
     picture = rows.parent / "pictures" / "5.png"
     shown = json.loads(done("predict", run, picture, "--json").out)
@@ -273,7 +273,7 @@ def motions(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_motions_are_learned_and_drawn_as_a_filmstrip(motions: Path, tmp_path: Path) -> None:
     run, sizes = tmp_path / "run", ["look.size=16", "look.stages=[8,16]", "look.local=true"]
-    train(motions, run, "describe", 30, *sizes, "training.batch_size=8", recipe="tiny-look")
+    train(motions, run, "describe", 20, *sizes, "look.norm=places", "training.batch_size=8", recipe="tiny-look")
     assert measured(run, motions)["accuracy"] > 70  # 33 by chance
     shown = json.loads(done("predict", run, motions.parent / "2", "--json").out)
     assert np.array(shown["attention"]).shape == (len(shown["output_tokens"]), shown["frames"])
@@ -323,8 +323,8 @@ def test_questions_may_begin_with_word_vectors(tmp_path: Path) -> None:
 
 def test_hard_attention_learns_captions(rows: Path, tmp_path: Path) -> None:
     """One place is drawn at each step, so the bar must be found by REINFORCE."""
-    sizes = ["look.size=16", "look.stages=[8,16]", "model.attention=hard"]
-    train(rows, tmp_path / "run", "caption", 25, *sizes, recipe="tiny-look")
+    sizes = ["look.size=16", "look.stages=[8,16]", "look.norm=places", "model.attention=hard"]
+    train(rows, tmp_path / "run", "caption", 16, *sizes, "training.batch_size=8", recipe="tiny-look")
     assert measured(tmp_path / "run", rows)["bleu4"] > 60
 
 
