@@ -63,36 +63,34 @@ def _filled(source: Pictures) -> bool:
     return bool((source.sizes == source.sizes.new_tensor(source.data.shape[2:])).all())
 
 
-class ChannelNorm(nn.Module):
-    """y_c = g_c (x_c − mean x) / √(var x + ε) + b_c,  over the channels of one place            Ba et al. 2016
-
-    It needs no other place, so neither padding nor batch mates; (B, C, …) with any axes of places.
-    """
+class Norm(nn.Module):
+    """A scale and a shift for each channel; what is normalised over is told below."""
 
     def __init__(self, size: int, epsilon: float = 1e-5):
         super().__init__()
         self.g = nn.Parameter(torch.ones(size))
         self.b = nn.Parameter(torch.zeros(size))
         self.epsilon = epsilon
+
+
+class ChannelNorm(Norm):
+    """y_c = g_c (x_c − mean x) / √(var x + ε) + b_c,  over the channels of one place            Ba et al. 2016
+
+    It needs no other place, so neither padding nor batch mates; (B, C, …) with any axes of places.
+    """
 
     def forward(self, data: Tensor, real: Tensor | None = None) -> Tensor:
         last = F.layer_norm(data.movedim(1, -1), self.g.shape, self.g, self.b, self.epsilon)  # (B, …, C)
         return last.movedim(-1, 1)
 
 
-class PlaceNorm(nn.Module):
+class PlaceNorm(Norm):
     """y_ci = g_c (x_ci − mean_j x_cj) / √(var_j x_cj + ε) + b_c,  over the real places j of one picture
     Ulyanov et al. 2016
 
     Of a channel only what differs from place to place is left. That is what writing is: paper, which over channels is
     made as loud as ink, becomes quiet. A picture of one colour all over would be nothing.
     """
-
-    def __init__(self, size: int, epsilon: float = 1e-5):
-        super().__init__()
-        self.g = nn.Parameter(torch.ones(size))
-        self.b = nn.Parameter(torch.zeros(size))
-        self.epsilon = epsilon
 
     def forward(self, data: Tensor, real: Tensor | None = None) -> Tensor:
         if real is None:
@@ -103,7 +101,7 @@ class PlaceNorm(nn.Module):
         return apart * (variance + self.epsilon).rsqrt() * self.g[:, None, None] + self.b[:, None, None]
 
 
-NORMS = {"channels": ChannelNorm, "places": PlaceNorm}
+NORMS: dict[str, type[Norm]] = {"channels": ChannelNorm, "places": PlaceNorm}
 
 
 class Convolution(nn.Module):
