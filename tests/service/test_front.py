@@ -95,9 +95,8 @@ def test_a_source_and_a_token_stay_out_of_the_log(locked: Service) -> None:
     locked.post("/v1/predict", {"source": "bade"}, headers=bearer(TOKEN))
     locked.client.get("/v1/models?source=bade", headers=bearer("guessed"))
     locked.client.get("/health")
-    lines = [json.loads(line) for line in locked.log]
-    text = "\n".join(json.dumps(line | {"request": ""}) for line in lines)  # a random one may spell it
-    assert "bade" not in text
+    text, lines = "\n".join(locked.log), [json.loads(line) for line in locked.log]
+    assert not [line for line in lines if "bade" in json.dumps(line | {"request": ""})]  # a random one may spell it
     assert "guessed" not in text
     assert json.dumps(TOKEN)[1:-1] not in text
 
