@@ -41,14 +41,15 @@ def test_stacked_attention_is_its_equation(hops: int) -> None:
     asked = made(picture(), question())
     assert asked.weights.shape == (B, hops, S)
     for row, count in enumerate(COUNTS.tolist()):
-        v = np.tanh(picture().values[row, :count].numpy() @ W.T + b)
-        u = question().summary[row].numpy()
+        places = [one / np.sqrt(np.mean(one**2)) for one in picture().values[row, :count].numpy()]
+        u = q = question().summary[row].numpy()
         for k, look in enumerate(made.looks):
             W_k, U_k, b_k, w_k = arrays(look.score)
-            p = softmax(np.array([w_k[0] @ np.tanh(W_k @ u + U_k @ one + b_k) for one in v]))
+            p = softmax(np.array([w_k[0] @ np.tanh(W_k @ u + U_k @ one + b_k) for one in places]))
             np.testing.assert_allclose(asked.weights[row, k, :count].detach(), p, atol=1e-12)
-            u = u + sum(weight * one for weight, one in zip(p, v, strict=True))
-        np.testing.assert_allclose(asked.vector[row].detach(), u, atol=1e-12)
+            found = np.tanh(W @ sum(weight * one for weight, one in zip(p, places, strict=True)) + b)
+            u = u + found
+        np.testing.assert_allclose(asked.vector[row].detach(), np.concatenate([q, found]), atol=1e-12)
 
 
 def test_a_second_hop_asks_with_what_the_first_found() -> None:
@@ -57,9 +58,22 @@ def test_a_second_hop_asks_with_what_the_first_found() -> None:
     once, twice = StackedAttention(V, Q, A, 1).double(), made(picture(), question())
     once.load_state_dict({name: weight for name, weight in made.state_dict().items() if not name.startswith("looks.1")})
     first = once(picture(), question())
-    again = once(picture(), question()._replace(summary=first.vector))
+    asks = question().summary + first.vector[:, Q:]
+    again = once(picture(), question()._replace(summary=asks))
     same(twice.weights, torch.cat([first.weights, again.weights], 1))
-    same(twice.vector, again.vector)
+    same(twice.vector[:, Q:], again.vector[:, Q:])
+    same(twice.vector[:, :Q], question().summary)
+
+
+@pytest.mark.parametrize("hops", [1, 3])
+def test_that_begins_side_by_side(hops: int) -> None:
+    """Before it has learnt where to look, all places are alike."""
+    made, beside = randomised(StackedAttention(V, Q, A, hops)), Beside(V, Q).double()
+    beside.load_state_dict({name: weight for name, weight in made.state_dict().items() if name.startswith("W.")})
+    apart = made(picture(), question()).vector - beside(picture(), question()).vector
+    assert apart.abs().max() > 1e-3
+    made.begin()
+    same(made(picture(), question()).vector, beside(picture(), question()).vector)
 
 
 @pytest.mark.parametrize("hops", [0, 1, 2])
@@ -81,8 +95,13 @@ def test_padding_and_batch_mates_change_nothing(hops: int) -> None:
 
 
 def test_beside_is_both_summaries() -> None:
-    asked = Beside(V, Q)(picture(), question())
-    assert asked.vector.equal(torch.cat([question().summary, picture().summary], 1))
+    made = randomised(Beside(V, Q))
+    asked = made(picture(), question())
+    W, b = arrays(made.W)
+    same(asked.vector[:, :Q], question().summary)
+    for row, count in enumerate(COUNTS.tolist()):
+        mean = np.mean([one / np.sqrt(np.mean(one**2)) for one in picture().values[row, :count].numpy()], 0)
+        np.testing.assert_allclose(asked.vector[row, Q:].detach(), np.tanh(W @ mean + b), atol=1e-12)
     assert asked.weights.shape == (B, 0, S)
 
 
@@ -101,7 +120,7 @@ def test_gradients() -> None:
 def test_words_of_a_question_are_weighed_and_what_asks_is_their_sum() -> None:
     """u_0 = Σ_j α_j q_j, where the last state is not asked."""
     pool = randomised(AttentionPool(Q, A, 1))
-    asks, classifier = randomised(StackedAttention(V, Q, A, 1)), randomised(Classifier(Q, 0, 3, Dropout(0.0)))
+    asks, classifier = randomised(StackedAttention(V, Q, A, 1)), randomised(Classifier(2 * Q, 0, 3, Dropout(0.0)))
     reader = QuestionReader(Given(picture()), Given(question()), asks, classifier, pool)
     chosen = reader(None, None)
     looks, words = chosen.seen

@@ -8,6 +8,7 @@ from regard.attention.pool import AttentionPool
 from regard.data.readers import Example, Reading
 from regard.decoders.asking import QuestionReader
 from regard.decoders.choice import Chooser, Classifier
+from regard.dropout import Dropout
 from regard.encoders.asking import Beside, StackedAttention
 from regard.errors import UsageError
 from regard.model import initialise
@@ -44,11 +45,13 @@ def build(codec: LookingCodec, recipe: Recipe) -> Chooser:
     options, hops = recipe.model, recipe.look.hops
     eye: Any = make_picture_encoder(recipe.look, options)
     words = make_reader(len(codec.question.vocabulary), options)
-    sizes = (eye.size, words.size)
-    asks = StackedAttention(*sizes, recipe.choose.size, hops) if hops else Beside(*sizes)
+    sizes, dropout = (eye.size, words.size), Dropout(options.dropout, variational=True)  # a channel, at all places
+    asks = StackedAttention(*sizes, recipe.choose.size, hops, dropout) if hops else Beside(*sizes, dropout)
     classifier = Classifier(asks.size, recipe.choose.hidden, len(codec.labels), make_dropout(options))
     pool = AttentionPool(words.size, recipe.choose.size, 1) if recipe.look.words else None
     model = Chooser(QuestionReader(eye, words, asks, classifier, pool))
     initialise(model)
+    if isinstance(asks, StackedAttention):
+        asks.begin()
     begin_trained(eye, recipe.look)
     return model
