@@ -219,6 +219,17 @@ def test_a_very_long_source_is_refused_before_anything_is_computed(
     refused(regard("evaluate", reverse.run, write(tmp_path / "pairs.tsv", [["a" * LONG, "A"]])), 1, *said)
 
 
+def test_a_very_long_line_can_be_passed_over(reverse: Reverse, tmp_path: Path) -> None:
+    lines = write(tmp_path / "lines.txt", [["abc"], ["ab" * (LONG // 2)], ["edc"]])
+    result = done("predict", reverse.run, "--input", lines, "--skip-bad-lines")
+    assert result.out == "C B A\n\nC D E\n"
+    assert "1 bad line is answered by an empty one: " in result.err
+    assert "lines.txt, line 2 has 100,000 symbols" in result.err
+    only = write(tmp_path / "only.txt", [["ab" * (LONG // 2)]])
+    refused(regard("predict", reverse.run, "--input", only, "--skip-bad-lines"), 1, "no line can be read", "line 1")
+    refused(regard("predict", reverse.run, "abc", "--skip-bad-lines"), 2, "--input")
+
+
 def test_very_long_pairs_are_left_out_of_training_and_counted(few: Path, tmp_path: Path) -> None:
     rows = [["a" * LONG, "A"], ["ab", "A " * LONG], ["ba" * 500, "A"]]
     write(tmp_path / "more.tsv", rows)

@@ -228,15 +228,26 @@ class Answerer(ABC):
 
     def _lengths(self, examples: Sequence[Example]) -> list[int]:
         """How many symbols each source has, if none has more than the run reads."""
-        lengths = [len(self.codec.source_symbols(example)) for example in examples]
-        most = self.recipe.data.longest
-        for example, length in zip(examples, lengths, strict=True):
-            if length > most:
-                raise DataError(
-                    f"{example.place} has {length:,} symbols, this run reads at most {most:,}: shorten or split it, "
-                    "or train with a larger --set data.longest"
-                )
-        return lengths
+        return [self._length(example) for example in examples]
+
+    def _length(self, example: Example) -> int:
+        length, most = len(self.codec.source_symbols(example)), self.recipe.data.longest
+        if length > most:
+            raise DataError(
+                f"{example.place} has {length:,} symbols, this run reads at most {most:,}: shorten or split it, "
+                "or train with a larger --set data.longest"
+            )
+        return length
+
+    def trouble(self, example: Example) -> str:
+        """Why its source cannot be read, "" if it can; a file is read to its end, not by its header alone."""
+        try:
+            self._length(example)
+            if self.codec.opens_files:
+                self.codec.eye.open(example.path).decode()
+        except DataError as error:
+            return str(error)
+        return ""
 
 
 def _batches(lengths: Sequence[int], budget: int, most: int) -> Iterator[list[int]]:

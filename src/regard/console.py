@@ -44,6 +44,23 @@ def sources(run: "Answerer", text: tuple[str, ...], file: str | None, features: 
     return examples
 
 
+def spared(run: "Answerer", examples: "list[Example]", asked: list[bool]) -> list[bool]:
+    """Which of the examples that are asked about can be read; the others are counted on stderr."""
+    troubles = [run.trouble(example) if one else "" for example, one in zip(examples, asked, strict=True)]
+    found = [(one.place, trouble) for one, trouble in zip(examples, troubles, strict=True) if trouble]
+    bad = [trouble if place in trouble else f"{place}: {trouble}" for place, trouble in found]
+    if len(bad) == sum(asked):
+        raise DataError(f"no line can be read; the first: {bad[0]}")
+    if bad:
+        are = (
+            "1 bad line is answered by an empty one"
+            if len(bad) == 1
+            else (f"{len(bad)} bad lines are answered by empty lines; the first")
+        )
+        click.echo(f"{are}: {bad[0]}", err=True)
+    return [one and not trouble for one, trouble in zip(asked, troubles, strict=True)]
+
+
 def report(predictions: "list[Prediction | None]") -> None:
     """Say on stderr what a reader of the answers should know."""
     found = [one for one in predictions if one is not None]
@@ -64,7 +81,7 @@ def report(predictions: "list[Prediction | None]") -> None:
 
 
 def print_prediction(number: int, one: "Prediction | None", nbest: int, as_json: bool, attention: bool) -> None:
-    """One answer on stdout; None is the answer to an empty line."""
+    """One answer on stdout; None is the answer to an empty or bad line."""
     if as_json:
         empty = {
             "source": "",

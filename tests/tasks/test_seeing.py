@@ -1,6 +1,7 @@
 """Tasks that look: the codec, paths, bad files, independence of the batch, and toys learned through the command."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -116,6 +117,22 @@ def test_a_file_with_a_sound_header_is_decoded_before_it_is_trusted_if_bad_ones_
     assert [one.source for one in seen.examples] == [names[0], names[2]]
     assert "line 2" in seen.skipped[0]
     assert "1.png" in seen.skipped[0]
+
+
+def test_answers_keep_their_place_where_bad_files_are_skipped(rows: Path, tmp_path: Path) -> None:
+    train(rows, tmp_path / "run", "caption", 1, "look.size=16", "look.stages=[4,4]", recipe="tiny-look")
+    noise = png_bytes(np.random.default_rng(1).integers(0, 256, (16, 16, 3), dtype=np.uint8))
+    for number, content in enumerate([noise, damaged(noise), b"no picture", noise]):
+        (tmp_path / f"{number}.png").write_bytes(content)
+    (tmp_path / "names.txt").write_text("0.png\n1.png\n2.png\n\nnowhere.png\n3.png\n", "utf-8")
+    call = ("predict", tmp_path / "run", "--input", tmp_path / "names.txt")
+    failed = regard(*call)
+    assert failed.code == 1
+    assert "--skip-bad-lines" in failed.err
+    result = done(*call, "--skip-bad-lines", "--json")
+    assert [one["source"] for one in result.objects] == ["0.png", "", "", "", "", "3.png"]
+    assert "3 bad lines are answered by empty lines; the first: " in result.err
+    assert re.search(r"names\.txt, line 2.*1\.png", result.err)
 
 
 @pytest.mark.parametrize("task", [caption, transcribe, describe])

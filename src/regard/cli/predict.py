@@ -6,13 +6,15 @@ from typing import Any
 import click
 
 from regard.cli.options import DEVICES, SEEDS
-from regard.console import print_prediction, report, sources
+from regard.console import print_prediction, report, sources, spared
+from regard.errors import DataError, UsageError
 
 
 @click.command(short_help="Answer texts with a trained run.")
 @click.argument("run")
 @click.argument("text", nargs=-1)
 @click.option("--input", "file", help="File with one source a line, or - for stdin.")
+@click.option("--skip-bad-lines", is_flag=True, help="Answer lines that cannot be read by empty ones, and count them.")
 @click.option("--beam", type=int, help="Hypotheses kept side by side; 1 is greedy. The recipe's by default.")
 @click.option("--nbest", type=int, default=0, help="Print this many answers to each source, best first.")
 @click.option("--batch-size", type=int, default=64, show_default=True, help="Sources answered at once.")
@@ -47,6 +49,7 @@ def predict(
     run: str,
     text: tuple[str, ...],
     file: str | None,
+    skip_bad_lines: bool,
     beam: int | None,
     nbest: int,
     batch_size: int,
@@ -78,6 +81,8 @@ def predict(
 
     loaded = load(run, device=device)
     loaded = loaded.join(*(load(other, device=device) for other in ensemble))
+    if skip_bad_lines and text:
+        raise UsageError("--skip-bad-lines is for lines of --input; leave out the TEXT that cannot be read")
     examples = sources(loaded, text, file, features)
     given = {
         "beam": beam,
@@ -92,7 +97,12 @@ def predict(
     call |= {"nbest": nbest, "prefix": prefix, "batch_size": batch_size}
     call |= {"sampling": sample, "temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
     asked = [bool(example.source or text) for example in examples]  # an empty TEXT got so far only if it has an answer
-    answers = iter(loaded.answer(list(compress(examples, asked)), **call))
+    if skip_bad_lines:
+        asked = spared(loaded, examples, asked)
+    try:
+        answers = iter(loaded.answer(list(compress(examples, asked)), **call))
+    except DataError as error:
+        raise DataError(f"{error} (--skip-bad-lines passes over it)" if not text else str(error)) from error
     predictions = [next(answers) if one else None for one in asked]
     report(predictions)
     for number, prediction in enumerate(predictions, 1):
