@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.command import backwards, train, words, write
+from tests.command import backwards, done, train, words, write
 
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # on busy machines
 settings.load_profile("patient")
@@ -36,6 +36,17 @@ def reverse(tmp_path_factory: pytest.TempPathFactory) -> Reverse:
     result = train(pairs, folder / "run", epochs=6)
     assert result.code == 0, result.err
     return Reverse(folder / "run", pairs, test, unseen)
+
+
+@pytest.fixture(scope="session")
+def exported(reverse: Reverse, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The run as a graph, which takes seconds to make; nobody may write into it."""
+    path = tmp_path_factory.mktemp("exported") / "x.onnx"
+    told = done("export", reverse.run, "--format", "onnx", "--out", path)
+    assert told.out == ""
+    assert f"{path}: 0." in told.err
+    assert "MB in fp32" in told.err
+    return path
 
 
 @pytest.fixture

@@ -52,9 +52,8 @@ def test_a_run(reverse: Reverse, tmp_path: Path) -> None:
     assert all(len(line) <= 80 and line.endswith("×") for line in lines)
 
 
-def test_an_exported_run_has_one_path(reverse: Reverse, tmp_path: Path) -> None:
-    assert regard("export", reverse.run, "--format", "onnx", "--out", tmp_path / "x.onnx").code == 0
-    result = regard("bench", tmp_path / "x.onnx", "--seconds", 0.1, "--json", stdin="\n".join(reverse.unseen).encode())
+def test_an_exported_run_has_one_path(reverse: Reverse, exported: Path) -> None:
+    result = regard("bench", exported, "--seconds", 0.1, "--json", stdin="\n".join(reverse.unseen).encode())
     assert result.code == 0, result.err
     assert all(line["fast"] > 0 and line["plain"] is None for line in json.loads(result.out)["lines"])
 

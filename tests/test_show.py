@@ -78,9 +78,8 @@ def test_two_runs_side_by_side(reverse: Reverse, spare: Path, tmp_path: Path) ->
     assert first != second  # though both folders have one name
 
 
-def test_an_exported_run_is_drawn_too(reverse: Reverse, tmp_path: Path) -> None:
-    done("export", reverse.run, "--format", "onnx", "--out", tmp_path / "x.onnx")
-    done("show", tmp_path / "x.onnx", "abcd", "-o", tmp_path / "onnx.json")
+def test_an_exported_run_is_drawn_too(reverse: Reverse, exported: Path, tmp_path: Path) -> None:
+    done("show", exported, "abcd", "-o", tmp_path / "onnx.json")
     done("show", reverse.run, "abcd", "-o", tmp_path / "run.json")
     onnx, run = (read(tmp_path / f"{name}.json")[0] for name in ("onnx", "run"))
     assert onnx.title == run.title

@@ -22,17 +22,6 @@ from tests.command import regard as command
 from tests.conftest import Reverse
 
 
-@pytest.fixture(scope="module")
-def exported(reverse: Reverse, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Nobody may write into it."""
-    path = tmp_path_factory.mktemp("exported") / "x.onnx"
-    told = done("export", reverse.run, "--format", "onnx", "--out", path)
-    assert told.out == ""
-    assert f"{path}: 0." in told.err
-    assert "MB in fp32" in told.err
-    return path
-
-
 def members(path: Path) -> dict[str, bytes]:
     with zipfile.ZipFile(path) as archive:
         return {name: archive.read(name) for name in MEMBERS}

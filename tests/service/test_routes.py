@@ -13,7 +13,7 @@ from regard.pictures import read
 from regard.service.front import POLICY
 from regard.service.models import Model
 from regard.service.static import read_files
-from tests.command import done, train, write
+from tests.command import train, write
 from tests.service.http import Service, serving, trouble
 
 
@@ -208,13 +208,12 @@ def test_features_go_with_a_run_that_reads_them(tmp_path: Path) -> None:
         assert found["score"] == run.predict("ab\tN;PL").score
 
 
-def test_an_exported_run_answers_too(run: Run, tmp_path: Path) -> None:
-    done("export", run.path, "--format", "onnx", "--out", tmp_path / "reverse.onnx")
-    exported = load(tmp_path / "reverse.onnx")
-    with serving([Model("exported", exported)]) as service:
+def test_an_exported_run_answers_too(exported: Path) -> None:
+    run = load(exported)
+    with serving([Model("exported", run)]) as service:
         card = service.client.get("/v1/models").json()["models"][0]
         assert (card["exported"], card["attends"], card["weights"]) == (True, True, None)
-        assert service.predict("abcd")["output"] == exported.predict("abcd").output == "D C B A"
+        assert service.predict("abcd")["output"] == run.predict("abcd").output == "D C B A"
         assert service.post("/v1/choices", {"source": "abc", "prefix": ["C"]}).json()["choices"][0]["symbol"] == "B"
         assert service.post("/v1/force", {"source": "ab", "target": "B A"}).status_code == 200
 
