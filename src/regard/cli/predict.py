@@ -102,7 +102,9 @@ def predict(
     try:
         answers = iter(loaded.answer(list(compress(examples, asked)), **call))
     except DataError as error:
-        raise DataError(f"{error} (--skip-bad-lines passes over it)" if not text else str(error)) from error
+        if text or skip_bad_lines:
+            raise
+        raise DataError(f"{error} (--skip-bad-lines passes over it)") from error
     predictions = [next(answers) if one else None for one in asked]
     report(predictions)
     for number, prediction in enumerate(predictions, 1):
