@@ -65,7 +65,7 @@ class StackedAttention(nn.Module):
         self.dropout = dropout or Dropout(0.0)
 
     def begin(self) -> None:
-        """All places are alike at first, as they are to `Beside`: where it looks is then all learnt, none of it chance."""
+        """All places are alike at first, as they are to `Beside`: where it looks is learnt, not chance."""
         for look in self.looks:
             assert isinstance(look, Attention)
             assert isinstance(look.score, AdditiveScore)
