@@ -140,21 +140,24 @@ def test_several_samples_of_one_source(reverse: Reverse) -> None:
     assert len({one["output"] for one in found["nbest"]}) > 1
 
 
-def test_ctc_from_training_to_answers(tmp_path: Path) -> None:
-    """Its opinion is in the score of a beam's answers, of the run and of what is exported, and can be switched off."""
+def test_second_opinions_from_training_to_answers(tmp_path: Path) -> None:
+    """They are in the score of a beam's answers, of the run and of what is exported, and can be switched off."""
     known = words("abcde", 3, 4)[:500]
     pairs = write(tmp_path / "pairs.tsv", ((word, " ".join(word.upper())) for word in known))
-    assert train(pairs, tmp_path / "run", "--set", "model.ctc=0.5", epochs=4).code == 0
+    opinions = ("--set", "model.ctc=0.5", "--set", "model.reverse=1")
+    assert train(pairs, tmp_path / "run", *opinions, epochs=4).code == 0
     assert done("evaluate", tmp_path / "run", pairs, "--json").objects[0]["metrics"]["wer"] < 20
     done("export", tmp_path / "run", "--format", "onnx", "--out", tmp_path / "x.onnx")
-    mine, exported, without = (
+    silent = ["--ctc", 0, "--reverse", 0]
+    mine, exported, alone, ctc, reverse = (
         done("predict", tmp_path / path, "abcde", "edc", "--beam", 3, "--json", *call).objects
-        for path, call in (("run", []), ("x.onnx", []), ("run", ["--ctc", 0]))
+        for path, call in (("run", []), ("x.onnx", []), ("run", silent), ("run", silent[2:]), ("run", silent[:2]))
     )
-    for one, same, other in zip(mine, exported, without, strict=True):
+    for one, same, other, *each in zip(mine, exported, alone, ctc, reverse, strict=True):
         assert one["output"] == same["output"]
         assert one["score"] == pytest.approx(same["score"], abs=1e-4)
-        assert one["score"] < other["score"]  # a log p was added
+        assert one["score"] < min(two["score"] for two in each)  # a log p was added
+        assert max(two["score"] for two in each) < other["score"]
 
 
 def test_an_ensemble_is_between_its_members(reverse: Reverse, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ def made(**options: Any) -> Recipe:
         ({"copy": "gate", "attention": "monotonic"}, "here: model.copy=gate came with .* copying needs soft attention"),
         ({"copy": "gate", "attention": "none"}, "copying needs soft attention"),
         ({"copy": "gate", "ctc": 0.3}, "set model.ctc=0"),
+        ({"copy": "gate", "reverse": 0.7}, "set model.ctc=0 and model.reverse=0"),
         ({"copy": "sentinel", "heads": 2}, "no place beside model.heads"),
         ({"copy": "sentinel", "normalise": "sparsemax"}, "no place beside model.normalise"),
     ],

@@ -31,10 +31,11 @@ def _check_lstmn(model: Model) -> None:
 
 def _check_copying(model: Model) -> None:
     """What is copied is what soft attention looks at; a sentinel stands among the energies of one softmax."""
-    if model.attention != "soft" or model.ctc > 0:
+    if model.attention != "soft" or model.ctc > 0 or model.reverse > 0:
         raise UsageError(
-            f"model.copy={model.copy} came with model.attention={model.attention} and model.ctc={model.ctc}; "
-            "copying needs soft attention and no CTC, which cannot spell what is copied: set model.ctc=0"
+            f"model.copy={model.copy} came with model.attention={model.attention}, model.ctc={model.ctc} and "
+            f"model.reverse={model.reverse}; copying needs soft attention, and neither CTC nor a decoder from the end, "
+            "which cannot spell what is copied: set model.ctc=0 and model.reverse=0"
         )
     plain = Model()
     odd = [

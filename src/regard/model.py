@@ -12,7 +12,8 @@ from regard.attention.memory import Encoded
 from regard.cells import BaseCell, LSTMCell
 from regard.data.batching import Padded
 from regard.decoders.ctc import CTC
-from regard.decoders.recurrent import Decoded, Decoder, OwnLoss, Step
+from regard.decoders.recurrent import Decoded, Decoder, OwnLoss, Step, tell
+from regard.decoders.reverse import Reverse
 from regard.losses import Loss, Told, Wanted, cross_entropy
 
 
@@ -68,10 +69,11 @@ class EncoderDecoder(nn.Module):
         return Told(loss, weights)
 
     def _loss(self, tokens: Tensor, encoded: Encoded, own: float, wanted: Wanted, looked: bool) -> Told:
+        if own == 0:
+            return tell(self.decoder, tokens, encoded, wanted, looked)
         if isinstance(self.decoder, OwnLoss):
-            read = tokens if own == 0 else self._mingle(tokens, encoded, own)
-            return self.decoder.loss(read, encoded, wanted, looked)
-        decoded = self._decode(tokens, encoded, own)
+            return self.decoder.loss(self._mingle(tokens, encoded, own), encoded, wanted, looked)
+        decoded = self._sampled(tokens, encoded, own)
         return Told(cross_entropy(decoded.logits, wanted.targets, wanted.smoothing), decoded.weights)
 
     @torch.no_grad()
@@ -101,6 +103,11 @@ class EncoderDecoder(nn.Module):
             steps.append(self.decoder.step(token, state, memory))
             state = steps[-1].state
         return Decoded(torch.stack([one.logits for one in steps], 1), torch.stack([one.weights for one in steps], 1))
+
+
+def reverse_of(model: EncoderDecoder) -> Reverse | None:
+    """The decoder from the end that learnt beside the model's own, if there is one."""
+    return next((aside for aside in model.asides if isinstance(aside, Reverse)), None)
 
 
 @contextmanager

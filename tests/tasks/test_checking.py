@@ -106,6 +106,7 @@ def test_every_recipe_of_the_package_sets_only_what_its_tasks_use(name: str) -> 
         ("pronounce", {"model.term_width": 3}, r"model.term_width=3 does nothing with model.terms=\[\]"),
         ("pronounce", {"model.terms": ["position"], "model.term_width": 3}, r"with model.terms=\[position\]"),
         ("pronounce", {"search.ctc": 0.3}, "search.ctc=0.3 does nothing with model.ctc=0.0"),
+        ("pronounce", {"search.reverse": 0.3}, "search.reverse=0.3 does nothing with model.reverse=0.0"),
         ("pronounce", {"dialog.turns": 1}, "dialog.turns=1 does nothing in the task pronounce"),
         ("classify", {"model.cell": "lstmn", "model.residual": True}, "does nothing with model.cell=lstmn"),
         ("classify", {"model.compare": 7}, "model.compare=7 does nothing with model.cell=lstm:"),

@@ -79,7 +79,7 @@ def test_what_a_language_model_has_no_use_for_is_refused(tmp_path: Path) -> None
     with pytest.raises(UsageError, match=r"set target.symbols and target.least"):
         task.codec(EXAMPLES, recipe(**{"source.symbols": "words"}))
     codec = task.codec(EXAMPLES, recipe())
-    for wrong in ({"model.attention": "soft"}, {"model.start": "last"}, {"model.ctc": 0.3}):
+    for wrong in ({"model.attention": "soft"}, {"model.start": "last"}, {"model.ctc": 0.3}, {"model.reverse": 1.0}):
         with pytest.raises(UsageError, match=r"has no source: it needs model.attention=none"):
             task.build(codec, recipe(**wrong))
     with pytest.raises(UsageError, match=r"sentinel.window=3 does nothing with model.cell=lstmn"):

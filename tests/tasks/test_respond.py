@@ -58,7 +58,10 @@ def test_the_last_turn_alone_does_not_tell(tmp_path: Path) -> None:
     assert answer["left_out"] == 3
 
 
-@pytest.mark.parametrize(("option", "value"), [("heads", 2), ("window", 3), ("terms", "[location]"), ("ctc", 0.3)])
+REFUSED = [("heads", 2), ("window", 3), ("terms", "[location]"), ("ctc", 0.3), ("reverse", 0.7)]
+
+
+@pytest.mark.parametrize(("option", "value"), REFUSED)
 def test_what_two_levels_have_no_use_for_is_refused(tmp_path: Path, option: str, value: object) -> None:
     pairs = write(tmp_path / "few.tsv", talks(8))
     words = ["--set", "source.symbols=words", "--set", "target.symbols=words"]

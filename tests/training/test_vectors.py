@@ -72,6 +72,15 @@ def test_a_second_model_the_other_way_keeps_what_was_drawn(vectors: Path, tmp_pa
     assert [name for name in plain if not torch.equal(plain[name], begun[name])] == [SOURCE]
 
 
+def test_a_decoder_from_the_end_begins_with_the_target_s_too(vectors: Path, tmp_path: Path) -> None:
+    plain, symbols = first_weights(tmp_path / "plain", {"model.reverse": 1.0})
+    begun, _ = first_weights(tmp_path / "begun", {"model.reverse": 1.0, "data.embeddings_target": str(vectors)})
+    tables = [WORDS, f"asides.0.{WORDS}"]
+    assert [name for name in plain if not torch.equal(plain[name], begun[name])] == tables
+    for table in tables:
+        check_rows(begun[table], plain[table], symbols["target"], {"A": 0.5, "B": 3.0, "C": -2.0})
+
+
 def test_a_tied_output_begins_with_them_too(tmp_path: Path) -> None:
     tied = {"model.tie": True, "model.embed": 11, "data.embeddings_target": str(write_vectors(tmp_path, 11))}
     (tmp_path / "run").mkdir()

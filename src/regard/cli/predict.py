@@ -41,6 +41,7 @@ from regard.errors import DataError, UsageError
 @click.option("--length-penalty", type=float, help="Score = log p / length^this.")
 @click.option("--coverage-penalty", type=float, help="Weight of unread source places in the score.")
 @click.option("--ctc", type=float, help="Weight of CTC's log p in the score, where the run has CTC.")
+@click.option("--reverse", type=float, help="The same of the decoder from the end, where the run has one.")
 @click.option("--no-repeat", type=int, help="Never write the same N symbols twice.")
 @click.option("--device", type=DEVICES, default="auto", show_default=True, help="Where to compute.")
 @click.option("--attention", is_flag=True, help="Draw where each answer looked.")
@@ -64,6 +65,7 @@ def predict(
     length_penalty: float | None,
     coverage_penalty: float | None,
     ctc: float | None,
+    reverse: float | None,
     no_repeat: int | None,
     device: str,
     attention: bool,
@@ -89,6 +91,7 @@ def predict(
         "length_penalty": length_penalty,
         "coverage_penalty": coverage_penalty,
         "ctc": ctc,
+        "reverse": reverse,
         "no_repeat": no_repeat,
     }
     call: dict[str, Any] = {name: value for name, value in given.items() if value is not None}

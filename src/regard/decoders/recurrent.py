@@ -20,7 +20,7 @@ from regard.fast.packed import search_inside
 from regard.fast.reading import Upper, read_all
 from regard.fast.recurrence import lstm_states, own_loop, uses_own_loop
 from regard.fast.switch import allowed, wanted
-from regard.losses import Told, Wanted, readout_cross_entropy
+from regard.losses import Told, Wanted, cross_entropy, readout_cross_entropy
 
 COMPARED = 1 << 22  # numbers in the comparisons of queries with keys that are made at once
 
@@ -60,6 +60,14 @@ class OwnLoss(Protocol):
     """A decoder that knows a better way to its loss than all its logits."""
 
     def loss(self, tokens: Tensor, encoded: Encoded, wanted: Wanted, looked: bool) -> Told: ...  # (B, T), …
+
+
+def tell(decoder: Decoder, tokens: Tensor, encoded: Encoded, wanted: Wanted, looked: bool) -> Told:
+    """−log p of what is wanted, by the decoder's own way if it has one."""
+    if isinstance(decoder, OwnLoss):
+        return decoder.loss(tokens, encoded, wanted, looked)
+    decoded = decoder(tokens, encoded)
+    return Told(cross_entropy(decoded.logits, wanted.targets, wanted.smoothing), decoded.weights)
 
 
 class State(NamedTuple):

@@ -2,6 +2,7 @@
 
 encoder:  tokens (B, S), lengths (B,)       ->  state.…, memory.…, and where there is a CTC frames (B, F, N)
 step:     tokens (R,), state.…, memory.…    ->  log_probs (R, N), weights (R, S), next.…
+reverse:  the same, where there is a decoder from the end; the encoder then has reverse.state.… and reverse.memory.…
 
 State and memory are trees; each of their tensors is an input or output named by its place in the tree. All have rows
 first, so that a search can pick rows. Where heads or keys share one tensor, the graphs share it too.
@@ -14,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
@@ -22,11 +23,12 @@ from torch import Tensor, nn
 from regard.attention.memory import Encoded
 from regard.data.batching import Padded, pad
 from regard.decoders.monotonic import MonotonicDecoder
+from regard.decoders.recurrent import Decoder
 from regard.errors import MissingExtra, RegardError
 from regard.export.recurrence import with_nodes
 from regard.export.tree import collect, fill, name_tree
 from regard.fast.switch import plain
-from regard.model import EncoderDecoder
+from regard.model import EncoderDecoder, reverse_of
 
 OPSET = 20
 QUANTISED = ["MatMul", "Gemm", "LSTM", "Gather"]  # not the filters of terms: few weights, and signed ones cannot run
@@ -37,30 +39,27 @@ class Graphs(NamedTuple):
 
     encoder: bytes
     step: bytes
+    reverse: bytes | None = None
 
 
 def make_graphs(model: EncoderDecoder) -> Graphs:
-    """Both graphs of a model, for batches and sources of any size."""
+    """All graphs of a model, for batches and sources of any size."""
     traced = copy.deepcopy(model).cpu().eval()
     sources = [pad([[4, 4, 4], [4, 4]]), pad([[4] * 5] * 3)]  # the axes whose sizes differ are those that may vary
     with torch.no_grad(), plain():
-        begun = [begin(traced, traced.encode(source)) for source in sources]
-        state = name_tree(begun[0].state, "state")  # the first state may hold one tensor twice, a later one two
-        memory = name_tree(begun[0].memory, "memory", {})
-        names = list(collect((state, memory), begun[0]))
-        followers = [name.replace("state", "next", 1) for name in collect(state, begun[0].state)]
-        step = StepGraph(traced, state, memory)
-        pairs = zip(sources, begun, strict=True)
-        inputs = [(source.lengths, _contiguous(collect((state, memory), one))) for source, one in pairs]
+        encoded, reverse = [traced.encode(source) for source in sources], reverse_of(traced)
+        steps = [StepGraph(one, encoded[0]) for one in (traced.decoder, *([reverse.decoder] if reverse else []))]
+        inputs = [
+            [(source.lengths, one.inputs(read)) for source, read in zip(sources, encoded, strict=True)] for one in steps
+        ]
         with_nodes(traced)
+        encoder = EncoderGraph(traced, steps)
         return Graphs(
-            _trace(
-                EncoderGraph(traced, state, memory),
-                [tuple(one) for one in sources],
-                ["tokens", "lengths"],
-                names if traced.ctc is None else [*names, "frames"],
-            ),
-            _trace(step, inputs, ["tokens", *names], ["log_probs", "weights", *followers]),
+            _trace(encoder, [tuple(one) for one in sources], ["tokens", "lengths"], encoder.outputs),
+            *[
+                _trace(step, given, ["tokens", *step.names], ["log_probs", "weights", *step.followers])
+                for step, given in zip(steps, inputs, strict=True)
+            ],
         )
 
 
@@ -69,39 +68,52 @@ class Begun(NamedTuple):
     memory: Any
 
 
-def begin(model: EncoderDecoder, encoded: Encoded) -> Begun:
+def begin(decoder: Decoder, encoded: Encoded) -> Begun:
     """State and memory before the first step, in the shape they have at all steps."""
-    state, memory = model.decoder.start(encoded)
-    if isinstance(
-        model.decoder, MonotonicDecoder
-    ):  # before anything is written, all places speak alike: that changes no prior
-        symbols = model.decoder.output.O.out_features
+    state, memory = decoder.start(encoded)
+    if isinstance(decoder, MonotonicDecoder):  # before anything is written, all places speak alike: no prior changes
+        symbols = decoder.output.O.out_features
         state = state._replace(emission=state.prior[:, :, None].expand(-1, -1, symbols) * 0)  # (B, S, N)
     return Begun(state, memory)
 
 
-class EncoderGraph(nn.Module):
-    def __init__(self, model: EncoderDecoder, state: Any, memory: Any):
+class StepGraph(nn.Module):
+    """A decoder's step, with the names that its state and memory have before the first one."""
+
+    def __init__(self, decoder: Decoder, encoded: Encoded):
         super().__init__()
-        self.model = model
-        self.names = (state, memory)
+        self.decoder, begun = decoder, begin(decoder, encoded)
+        self.state = name_tree(begun.state, "state")  # the first state may hold one tensor twice, a later one two
+        self.memory = name_tree(begun.memory, "memory", {})
+        self.names = list(self.begin(encoded))
+        self.followers = [name.replace("state", "next", 1) for name in collect(self.state, begun.state)]
+
+    def begin(self, encoded: Encoded) -> dict[str, Tensor]:
+        return collect((self.state, self.memory), begin(self.decoder, encoded))
+
+    def inputs(self, encoded: Encoded) -> tuple[Tensor, ...]:
+        return tuple(one.clone(memory_format=torch.contiguous_format) for one in self.begin(encoded).values())
+
+    def forward(self, tokens: Tensor, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
+        given = dict(zip(self.names, tensors, strict=True))
+        step = self.decoder.step(tokens, fill(self.state, given), fill(self.memory, given))
+        return (step.logits.log_softmax(-1), step.weights, *collect(self.state, step.state).values())
+
+
+class EncoderGraph(nn.Module):
+    """What the steps of one or two decoders begin with."""
+
+    def __init__(self, model: EncoderDecoder, steps: Sequence[StepGraph]):
+        super().__init__()
+        self.model, self.steps = model, nn.ModuleList(steps)
+        named = zip(("", "reverse."), steps, strict=False)
+        self.outputs = [f"{prefix}{name}" for prefix, step in named for name in step.names]
+        self.outputs += [] if model.ctc is None else ["frames"]
 
     def forward(self, tokens: Tensor, lengths: Tensor) -> tuple[Tensor, ...]:
         encoded = self.model.encode(Padded(tokens, lengths))
-        begun = tuple(collect(self.names, begin(self.model, encoded)).values())
-        return begun if self.model.ctc is None else (*begun, self.model.ctc(encoded))
-
-
-class StepGraph(nn.Module):
-    def __init__(self, model: EncoderDecoder, state: Any, memory: Any):
-        super().__init__()
-        self.decoder = model.decoder
-        self.state, self.memory = state, memory
-
-    def forward(self, tokens: Tensor, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
-        given = dict(zip(collect((self.state, self.memory), (self.state, self.memory)), tensors, strict=True))
-        step = self.decoder.step(tokens, fill(self.state, given), fill(self.memory, given))
-        return (step.logits.log_softmax(-1), step.weights, *collect(self.state, step.state).values())
+        begun = [one for step in cast("list[StepGraph]", [*self.steps]) for one in step.begin(encoded).values()]
+        return tuple(begun) if self.model.ctc is None else (*begun, self.model.ctc(encoded))
 
 
 def _trace(graph: nn.Module, inputs: Sequence[Any], names: list[str], outputs: list[str]) -> bytes:
@@ -128,10 +140,6 @@ def _trace(graph: nn.Module, inputs: Sequence[Any], names: list[str], outputs: l
     return _lean(traced.model_proto)
 
 
-def _contiguous(tensors: dict[str, Tensor]) -> tuple[Tensor, ...]:
-    return tuple(tensor.clone(memory_format=torch.contiguous_format) for tensor in tensors.values())
-
-
 def _free(small: Any, large: Any) -> Any:
     if isinstance(small, Tensor):
         sizes = zip(small.shape, large.shape, strict=True)
@@ -148,6 +156,11 @@ def _lean(model: Any) -> bytes:
     del graph.value_info[:]
     content: bytes = model.SerializeToString()
     return content
+
+
+def quantised(graphs: Graphs) -> Graphs:
+    reverse = None if graphs.reverse is None else quantise(graphs.reverse)
+    return Graphs(quantise(graphs.encoder), quantise(graphs.step), reverse)
 
 
 def quantise(graph: bytes) -> bytes:

@@ -3,9 +3,9 @@
 import math
 import os
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from regard.export.search import Array, Forced, Hypothesis, Rules, State, StepOu
 from regard.prediction import Prediction
 from regard.tasks import Task, get_task
 from regard.tasks.request import Read, Request, longest_answers, write_prediction, write_read
-from regard.tasks.reranking import Frames, rerank
+from regard.tasks.reranking import Adviser, Frames, Listed, advice, rerank
 
 
 class OnnxRun(Answerer):
@@ -29,6 +29,7 @@ class OnnxRun(Answerer):
         self.attends = package.attends
         self._encoder = Graph(path, "encoder.onnx", package.encoder)
         self._step = Graph(path, "step.onnx", package.step)
+        self._reverse = None if package.reverse is None else Graph(path, "reverse.onnx", package.reverse)
         self._check()
 
     @classmethod
@@ -78,8 +79,21 @@ class OnnxRun(Answerer):
         ]
 
     def _read(self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> list[Forced]:
-        step = GraphStep(self._encoder, self._step, sources)
+        step = self._encode(sources).step
         return forced(step, step.state, targets, self.recipe.search.length_penalty)
+
+    def _encode(self, sources: Sequence[Sequence[int]]) -> "Begun":
+        lengths, tokens = np.array([len(source) for source in sources]), pad(sources)  # (B,), (B, S)
+        begun = self._encoder({"tokens": tokens, "lengths": lengths})
+        mask, advisers = np.arange(tokens.shape[1]) < lengths[:, None], dict[str, Adviser]()  # (B, S)
+        frames = begun.pop("frames", None)  # (B, F, N)
+        if frames is not None:
+            each = frames.shape[1] // tokens.shape[1]  # frames of a symbol
+            advisers["ctc"] = Frames(frames, lengths * each).advise
+        if self._reverse is not None:
+            back = {name.removeprefix("reverse."): begun.pop(name) for name in [*begun] if name.startswith("reverse.")}
+            advisers["reverse"] = partial(_from_the_end, self._reverse, back, mask.shape[1])
+        return Begun(GraphStep(self._step, begun, mask.shape[1]), mask, advisers)
 
     def perplexity(self, examples: Sequence[Example]) -> float:
         """exp(−log p per symbol) of the given targets, END counted."""
@@ -95,10 +109,10 @@ class OnnxRun(Answerer):
 
     def _look(self, sources: Sequence[Sequence[int]], request: Request) -> list[list[Hypothesis]]:
         options, target = request.search, self.codec.target.vocabulary
-        step = GraphStep(self._encoder, self._step, sources)
+        step, mask, advisers = self._encode(sources)
         rules = Rules(
             longest_answers(sources, options),
-            step.mask,
+            mask,
             shortest=options.shortest,
             no_repeat=options.no_repeat,
             prefix=target.encode(self.codec.target_symbols(request.prefix)),
@@ -108,28 +122,25 @@ class OnnxRun(Answerer):
         if options.beam == 1 and options.coverage_penalty == 0:
             return [[one] for one in greedy(step, step.state, rules)]
         best = max(request.nbest, 1)
-        if step.frames is None or not request.reranks:
-            return beam(step, step.state, rules, options.beam, best)
-        found = beam(step, step.state, rules, options.beam, options.beam)
-        return rerank(found, [step.frames], options.ctc, options.length_penalty, best)
+        advised = advice([advisers], options) if request.reranks else []
+        found = beam(step, step.state, rules, options.beam, options.beam if advised else best)
+        return rerank(found, advised, options.length_penalty, best) if advised else found
 
     def _check(self) -> None:
-        """Do the two graphs fit each other and the vocabulary?"""
-        given, wanted = [name for name in self._encoder.outputs if name != "frames"], self._step.inputs[1:]
-        following = [name.replace("state", "next", 1) for name in given if name.startswith("state")]
-        fits = (
-            self._encoder.inputs == ["tokens", "lengths"]
-            and self._step.inputs[:1] == ["tokens"]
-            and sorted(given) == sorted(wanted)
-            and self._step.outputs == ["log_probs", "weights", *following]
-        )
+        """Do the graphs fit each other and the vocabulary?"""
+        outputs = [name for name in self._encoder.outputs if name != "frames"]
+        back = [name.removeprefix("reverse.") for name in outputs if name.startswith("reverse.")]
+        fits = self._encoder.inputs == ["tokens", "lengths"] and bool(back) == (self._reverse is not None)
+        fits &= self._step.steps_from([name for name in outputs if not name.startswith("reverse.")])
+        fits &= self._reverse is None or self._reverse.steps_from(back)
         if not fits:
-            raise DataError(f"{self.path} is damaged: its two graphs do not fit each other")
-        if self._step.columns != len(self.codec.target.vocabulary):
-            raise DataError(
-                f"{self.path} is damaged: it writes {self._step.columns} symbols, "
-                f"its vocabulary has {len(self.codec.target.vocabulary)}"
-            )
+            raise DataError(f"{self.path} is damaged: its graphs do not fit each other")
+        for step in (self._step, self._reverse):
+            if step is not None and step.columns != len(self.codec.target.vocabulary):
+                raise DataError(
+                    f"{self.path} is damaged: it writes {step.columns} symbols, "
+                    f"its vocabulary has {len(self.codec.target.vocabulary)}"
+                )
 
 
 class Graph:
@@ -153,6 +164,12 @@ class Graph:
         self.outputs: list[str] = [one.name for one in self._session.get_outputs()]
         self.columns: Any = (self._session.get_outputs()[0].shape or [None])[-1]  # of the first output
 
+    def steps_from(self, given: Sequence[str]) -> bool:
+        """Whether this is a step over the state and memory with these names."""
+        following = [name.replace("state", "next", 1) for name in given if name.startswith("state")]
+        wanted = self.inputs[:1] == ["tokens"] and sorted(given) == sorted(self.inputs[1:])
+        return wanted and self.outputs == ["log_probs", "weights", *following]
+
     def __call__(self, given: dict[str, Array]) -> dict[str, Array]:
         try:
             return dict(zip(self.outputs, self._session.run(None, given), strict=True))
@@ -161,29 +178,37 @@ class Graph:
 
 
 class GraphStep:
-    """Both graphs and a batch of sources as a step function for a search."""
+    """A step graph, and what it begins with on a batch of sources, as a step function for a search."""
 
-    def __init__(self, encoder: Graph, step: Graph, sources: Sequence[Sequence[int]]):
-        lengths = np.array([len(source) for source in sources])
-        tokens = pad(sources)  # (B, S)
-        begun = encoder({"tokens": tokens, "lengths": lengths})
-        frames = begun.pop("frames", None)  # (B, F, N)
-        each = 0 if frames is None else frames.shape[1] // tokens.shape[1]  # frames of a symbol
-        self.frames = None if frames is None else Frames(frames, lengths * each)
-        self.mask = np.arange(tokens.shape[1]) < lengths[:, None]  # (B, S)
+    def __init__(self, step: Graph, begun: State, places: int):
         self.state: State = {name: one for name, one in begun.items() if name.startswith("state")}
         self._memory: State = {name: one for name, one in begun.items() if name not in self.state}
-        self._gathered, self._sources = self._memory, np.arange(len(sources))
-        self._step = step
+        self._sources: Array | None = None
+        self._gathered, self._step, self._places = self._memory, step, places
 
     def __call__(self, tokens: Array, state: State, sources: Array) -> StepOutput:
         if sources is not self._sources:
             self._sources, self._gathered = sources, {name: one[sources] for name, one in self._memory.items()}
         found = self._step({"tokens": tokens, **state, **self._gathered})
         log_probs, weights = found.pop("log_probs"), found.pop("weights")
-        if len(log_probs) != len(tokens) or weights.shape != (len(tokens), self.mask.shape[1]):
+        if len(log_probs) != len(tokens) or weights.shape != (len(tokens), self._places):
             raise DataError(f"{self._step.path} is damaged: its answers have other shapes than its questions")
         return StepOutput(log_probs, weights, {name.replace("next", "state", 1): one for name, one in found.items()})
+
+
+class Begun(NamedTuple):
+    """Encoded sources: how one goes on from them, where there is something to read, and who else has an opinion."""
+
+    step: GraphStep
+    mask: Array  # (B, S)
+    advisers: dict[str, Adviser]
+
+
+def _from_the_end(graph: Graph, begun: State, places: int, listed: Listed) -> Array:
+    """log p(y | x), (H,), by the decoder that writes y from its end"""
+    step = GraphStep(graph, {name: one[listed.owners] for name, one in begun.items()}, places)
+    found = forced(step, step.state, [answer[::-1] for answer in listed.answers])
+    return np.array([one.hypothesis.log_prob for one in found])
 
 
 def pad(sequences: Sequence[Sequence[int]]) -> Array:

@@ -1,8 +1,9 @@
-"""The exported file: a zip archive, not compressed, of a description and two ONNX graphs that any ONNX tool can open.
+"""The exported file: a zip archive, not compressed, of a description and ONNX graphs that any ONNX tool can open.
 
 regard.json    format, version, task, recipe, vocabulary: what a run folder holds in four files
 encoder.onnx   source → state and memory
 step.onnx      last symbols, state and memory → log p of the next, attention, next state
+reverse.onnx   the same for the decoder from the end, where there is one
 """
 
 import io
@@ -21,6 +22,7 @@ from regard.tasks.turns import TurnCodec
 
 FORMAT = 1
 MEMBERS = ("regard.json", "encoder.onnx", "step.onnx")
+FURTHER = "reverse.onnx"
 
 
 class Package(NamedTuple):
@@ -29,6 +31,7 @@ class Package(NamedTuple):
     attends: bool  # whether its weights say where it looked
     encoder: bytes
     step: bytes
+    reverse: bytes | None = None
 
 
 def write_package(path: Path, package: Package, version: str) -> None:
@@ -44,8 +47,10 @@ def write_package(path: Path, package: Package, version: str) -> None:
     text = json.dumps(about, indent=2, ensure_ascii=False) + "\n"
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_STORED) as archive:
-        for name, member in zip(MEMBERS, (text.encode("utf-8"), package.encoder, package.step), strict=True):
-            archive.writestr(zipfile.ZipInfo(name), member)
+        members = (text.encode("utf-8"), package.encoder, package.step, package.reverse)
+        for name, member in zip((*MEMBERS, FURTHER), members, strict=True):
+            if member is not None:
+                archive.writestr(zipfile.ZipInfo(name), member)
     write_bytes(path, content.getvalue())
 
 
@@ -71,6 +76,7 @@ def read_package(path: Path) -> Package:
         about["attends"],
         members["encoder.onnx"],
         members["step.onnx"],
+        members.get(FURTHER),
     )
 
 
@@ -78,13 +84,13 @@ def _members(path: Path) -> dict[str, bytes]:
     try:
         with zipfile.ZipFile(path) as archive:
             infos = {info.filename: info for info in archive.infolist()}
-            if sorted(infos) != sorted(MEMBERS):
+            if sorted(set(infos) - {FURTHER}) != sorted(MEMBERS):
                 raise DataError(f"{path} is no exported run: it should hold {', '.join(MEMBERS)}")
             if any(
                 info.compress_type != zipfile.ZIP_STORED for info in infos.values()
             ):  # a little could unpack to a lot
                 raise DataError(f"{path} is compressed inside, which `regard export` does not do")
-            return {name: archive.read(name) for name in MEMBERS}
+            return {name: archive.read(name) for name in infos}
     except FileNotFoundError as error:
         raise UsageError(f"there is no file {path}: expected one that `regard export` wrote") from error
     except zipfile.BadZipFile as error:

@@ -11,14 +11,14 @@ from regard.encoders.hierarchy import HierarchicalEncoder
 from regard.encoders.lstmn import LSTMNEncoder
 from regard.encoders.nothing import Nothing
 from regard.errors import MissingExtra, UsageError
-from regard.export.graphs import Graphs, make_graphs, quantise
+from regard.export.graphs import Graphs, make_graphs, quantised
 from regard.export.package import Package, write_package
 from regard.model import EncoderDecoder
 from regard.run import Run
 
 
 class Exported(NamedTuple):
-    """Bytes of both graphs."""
+    """Bytes of all graphs."""
 
     fp32: int
     int8: int | None  # None: not asked for
@@ -30,9 +30,13 @@ def export_onnx(run: Run, out: str | Path, *, int8: bool = False) -> Exported:
     (model,) = run.models
     assert isinstance(model, EncoderDecoder)
     graphs = make_graphs(model)
-    written = Graphs(*map(quantise, graphs)) if int8 else graphs
+    written = quantised(graphs) if int8 else graphs
     write_package(Path(out), Package(run.recipe, run.codec, model.attends, *written), __version__)
-    return Exported(sum(map(len, graphs)), sum(map(len, written)) if int8 else None)
+    return Exported(_bytes(graphs), _bytes(written) if int8 else None)
+
+
+def _bytes(graphs: Graphs) -> int:
+    return sum(len(graph) for graph in graphs if graph is not None)
 
 
 # What no graph has been written for, and why or what to do instead.

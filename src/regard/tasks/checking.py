@@ -36,6 +36,7 @@ WRITERS: Unused = {
     ("model.terms", ("position",)): ("model.term_width",),
     ("model.supervision", 0.0): ("model.supervision_kind",),
     ("model.ctc", 0.0): ("search.ctc",),
+    ("model.reverse", 0.0): ("search.reverse",),
 }
 
 LOOKERS: Unused = {

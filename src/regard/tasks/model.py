@@ -86,10 +86,10 @@ def codec(examples: Sequence[Example], recipe: Recipe) -> TextCodec:
 
 def build(codec: TextCodec, recipe: Recipe) -> EncoderDecoder:
     options = recipe.model
-    if options.attention != "none" or options.start not in ("zero", "learned") or options.ctc > 0:
+    if options.attention != "none" or options.start not in ("zero", "learned") or options.ctc or options.reverse:
         raise UsageError(
             "a language model has no source: it needs model.attention=none, model.start=learned (or zero) and no "
-            "model.ctc, as --recipe model has them"
+            "model.ctc or model.reverse, as --recipe model has them"
         )
     decoder: Decoder = make_decoder(len(codec.target.vocabulary), Nothing.size, options)
     if recipe.sentinel.window > 0:

@@ -41,8 +41,8 @@ class Request:
 
     @property
     def reranks(self) -> bool:
-        """Whether a CTC, where there is one, has a say: among several hypotheses of a search, not among samples."""
-        return self.search.beam > 1 and self.search.ctc > 0 and not self.sampling
+        """Whether others than the decoder have a say: among several hypotheses of a search, not among samples."""
+        return self.search.beam > 1 and not self.sampling
 
 
 class Found(Protocol):

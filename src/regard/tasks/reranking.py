@@ -1,39 +1,66 @@
-"""The hypotheses of a beam ranked anew, with what a model's CTC says of each; needs no torch."""
+"""The hypotheses of a beam ranked anew, with what others of the model say of each: its CTC, its decoder from the end.
 
-from collections.abc import Sequence
+Needs no torch.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from regard.data.vocabulary import PAD
+from regard.recipe import Search
 
 Array = NDArray[Any]
 H = TypeVar("H", bound=Any)  # a Hypothesis, of torch or of numpy
-LEAST = -1e4  # log p of what cannot be written on the frames: a score must be a number
+LEAST = -1e4  # log p of what cannot be written, as on too few frames: a score must be a number
+
+
+class Listed(NamedTuple):
+    """The answers to all sources of a batch, one after another."""
+
+    owners: Array  # (H,)  whose answer it is
+    answers: list[list[int]]  # H × T symbols, without BEGIN and END
+
+
+Adviser = Callable[[Listed], Array]  # log p of each, (H,)
+
+
+class Advice(NamedTuple):
+    weight: float
+    advisers: Sequence[Adviser]  # one of each model that answers; their mean counts
+
+
+def advice(models: Sequence[Mapping[str, Adviser]], options: Search) -> list[Advice]:
+    """Who is asked, and how much it counts: of each model's advisers by name, those that have a weight."""
+    weights = {"ctc": options.ctc, "reverse": options.reverse}
+    asked = {name: [one[name] for one in models if name in one] for name, weight in weights.items() if weight > 0}
+    return [Advice(weights[name], advisers) for name, advisers in asked.items() if advisers]
+
+
+def rerank(found: Sequence[Sequence[H]], advised: Sequence[Advice], length_penalty: float, nbest: int) -> list[list[H]]:
+    """score + Σ_a weight_a · log p_a(y) / |y|^λ; finished ones stay before those cut off."""
+    every = [one for several in found for one in several]
+    owners = np.array([owner for owner, several in enumerate(found) for _ in several], np.int64)
+    listed, added = Listed(owners, [one.tokens for one in every]), np.zeros(len(every))
+    for weight, advisers in advised:
+        added += weight * np.maximum(np.mean([ask(listed) for ask in advisers], 0), LEAST)  # (H,)
+    ranked: list[list[H]] = [[] for _ in found]
+    for owner, one, more in zip(owners, every, added.tolist(), strict=True):
+        length = max(len(one.tokens) + one.finished, 1)
+        ranked[owner].append(one._replace(score=one.score + more / length**length_penalty))
+    return [sorted(several, key=lambda one: (not one.finished, -one.score))[:nbest] for several in ranked]
 
 
 class Frames(NamedTuple):
-    """What a CTC says about a batch of sources: see decoders.ctc."""
+    """What a CTC says about a batch of sources (see decoders.ctc)."""
 
     log_probs: Array  # (B, F, N)
     lengths: Array  # (B,)  frames of each source
 
-
-def rerank(
-    found: Sequence[Sequence[H]], opinions: Sequence[Frames], weight: float, length_penalty: float, nbest: int
-) -> list[list[H]]:
-    """score + weight · log p_CTC(y) / |y|^λ, the mean of several opinions; finished ones stay before those cut off."""
-    owners = np.array([owner for owner, several in enumerate(found) for _ in several], np.int64)
-    every = [one for several in found for one in several]
-    said = np.mean([ctc_log_probs(frames, owners, [one.tokens for one in every]) for frames in opinions], 0)  # (H,)
-    ranked: list[list[H]] = [[] for _ in found]
-    for owner, one, log_prob in zip(owners, every, said, strict=True):
-        length = max(len(one.tokens) + one.finished, 1)
-        ranked[owner].append(
-            one._replace(score=one.score + weight * max(float(log_prob), LEAST) / length**length_penalty)
-        )
-    return [sorted(several, key=lambda one: (not one.finished, -one.score))[:nbest] for several in ranked]
+    def advise(self, listed: Listed) -> Array:
+        return ctc_log_probs(self, *listed)
 
 
 def ctc_log_probs(frames: Frames, sources: Array, answers: Sequence[Sequence[int]]) -> Array:

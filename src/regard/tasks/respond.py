@@ -18,7 +18,7 @@ CODEC = TurnCodec
 SECTIONS = (*sequence.SECTIONS, "dialog")
 UNUSED: Unused = {
     ("dialog.hierarchical", True): within(
-        "model", "heads", "terms", "window", "ctc", "copy", "fertility", "agreement", "supervision", "fusion"
+        "model", "heads", "terms", "window", "ctc", "reverse", "copy", "fertility", "agreement", "supervision", "fusion"
     ),
     **sequence.UNUSED,
 }

@@ -5,21 +5,23 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from regard.agreement import Agreement
 from regard.attention.memory import Encoded
-from regard.data.batching import Batch, Encoding, collate, join
+from regard.data.batching import Batch, Encoding, collate, join, pad
 from regard.data.readers import Columns, Example, Reading, read_pairs
 from regard.data.vocabulary import BEGIN, END
 from regard.decoders.ctc import CTC, FRAMES
 from regard.decoders.recurrent import Decoder, RecurrentDecoder
 from regard.decoders.recurrent import Step as DecoderStep
+from regard.decoders.reverse import Reverse
 from regard.encoders.open import OpenEncoder
 from regard.errors import UsageError
 from regard.fast.attend import OutOfReach
 from regard.losses import Loss, Wanted
-from regard.model import EncoderDecoder, initialise
+from regard.model import EncoderDecoder, initialise, reverse_of
 from regard.prediction import Prediction
 from regard.recipe import Model, Recipe
 from regard.search.beam import beam
@@ -38,7 +40,7 @@ from regard.tasks.looks import with_looks
 from regard.tasks.parts import make_asides, make_copying, make_decoder, make_encoder
 from regard.tasks.request import FORBIDDEN, Read, longest_answers, write_prediction, write_read
 from regard.tasks.request import Request as Request
-from regard.tasks.reranking import Frames, rerank
+from regard.tasks.reranking import Adviser, Frames, Listed, advice, rerank
 
 CODEC = Codec
 SECTIONS = ("data", "source", "target", "model", "training", "search")
@@ -97,6 +99,8 @@ def assemble(
     """What reads, whatever it reads, before what writes this many symbols."""
     decoder: Decoder = make_decoder(symbols, value_size, options)
     ctc = CTC(value_size, symbols, options.ctc) if options.ctc else None
+    if options.reverse:
+        asides = [*asides, Reverse(make_decoder(symbols, value_size, options), options.reverse)]
     return EncoderDecoder(encoder, decoder, ctc, [*make_asides(value_size, decoder.attends, options), *asides])
 
 
@@ -121,7 +125,7 @@ class ModelStep:
 
     def __init__(self, model: EncoderDecoder, sources: Any, device: torch.device):
         encoded = model.encode(sources.to(device))
-        self.encoded, self.ctc = encoded, model.ctc
+        self.encoded, self.ctc, self.reverse = encoded, model.ctc, reverse_of(model)
         self.decoder = model.decoder
         self.mask = encoded.mask  # (B, S)
         self.state, self.memory = model.decoder.start(encoded)
@@ -137,10 +141,23 @@ class ModelStep:
             step = self.decoder.step(tokens, state, self._gathered)
         return StepOutput(step.logits.log_softmax(-1), step.weights, step.state)
 
-    def frames(self) -> Frames:
-        """What the model's CTC says about the sources."""
-        assert self.ctc is not None
-        return Frames(self.ctc(self.encoded).cpu().numpy(), (self.mask.sum(1) * FRAMES).cpu().numpy())
+    @property
+    def advisers(self) -> dict[str, Adviser]:
+        """Who else of the model has an opinion on its answers."""
+        found: dict[str, Adviser] = {}
+        if self.ctc is not None:
+            lengths = (self.mask.sum(1) * FRAMES).cpu().numpy()
+            found["ctc"] = Frames(self.ctc(self.encoded).cpu().numpy(), lengths).advise
+        if self.reverse is not None:
+            found["reverse"] = self._from_the_end
+        return found
+
+    def _from_the_end(self, listed: Listed) -> NDArray[Any]:
+        assert self.reverse is not None
+        device = self.mask.device
+        targets = pad([[*answer, END] for answer in listed.answers]).data.to(device)  # (H, T)
+        read = pick(self.encoded, torch.from_numpy(listed.owners).to(device))
+        return self.reverse.log_probs(read, targets).double().cpu().numpy()
 
     def _quick_step(self, tokens: Tensor, state: Any, sources: Tensor) -> DecoderStep | None:
         try:
@@ -166,11 +183,11 @@ def answer(
     steps = _steps(models, given)
     step, state = _together(steps)
     limits, mask, options = _limits(codec, given, request, starts), steps[0].mask, request.search
-    opinions = [one.frames() for one in steps if one.ctc is not None] if request.reranks else []
-    wider = dataclasses.replace(request, nbest=options.beam) if opinions else request
+    advised = advice([one.advisers for one in steps], options) if request.reranks else []
+    wider = dataclasses.replace(request, nbest=options.beam) if advised else request
     found = _search(step, state, limits, mask, wider, numbers)
-    if opinions:
-        found = rerank(found, opinions, options.ctc, options.length_penalty, max(request.nbest, 1))
+    if advised:
+        found = rerank(found, advised, options.length_penalty, max(request.nbest, 1))
     attends = any(model.attends for model in models)
     written = [
         write_prediction(codec, example, one.symbols, hypotheses, attends, request.nbest)

@@ -64,7 +64,7 @@ def _tables(model: nn.Module, codec: Any, side: str, file: str) -> Pretrained:
 
 def _embeddings(model: nn.Module, side: str) -> Iterator[tuple[str, nn.Embedding]]:
     for name, module in model.named_modules():
-        if name.startswith("asides."):  # a second model goes the other way, its sides are not these
+        if name.startswith("asides.") and ".back." in name:  # a model that goes the other way: its sides are not these
             continue
         if side == "source" and isinstance(module, Embed):
             yield f"{name}.table", module.table
