@@ -279,6 +279,7 @@ def test_a_vocabulary_of_another_size(spare: Path) -> None:
         (lambda weights: weights.update({first(weights): torch.zeros(2, 3)}), "(2, 3), not"),
         (lambda weights: poison(weights, float("nan")), "not finite"),
         (lambda weights: poison(weights, float("inf")), "not finite"),
+        (lambda weights: poison(weights, float("-inf")), "not finite"),
         (lambda weights: weights.update({first(weights): weights[first(weights)].half()}), "torch.float16"),
         (lambda weights: weights.update({first(weights): weights[first(weights)].long()}), "torch.int64"),
     ],

@@ -43,6 +43,12 @@ def test_an_answer_does_not_load_the_compiler_of_torch(reverse: Reverse) -> None
     assert "torch._dynamo" not in found
 
 
+def test_an_answer_measures_nothing(reverse: Reverse) -> None:
+    found = imported(f"import regard; regard.load({str(reverse.run)!r}).predict('abc')")
+    assert "regard.metrics" in found
+    assert {module.partition(".")[0] for module in found} & {"sacrebleu", "rapidfuzz"} == set()
+
+
 def test_public_names_arrive_when_asked_for() -> None:
     assert sorted(regard.__all__) == ["OnnxRun", "Prediction", "Run", "__version__", "load", "train"]
     from regard.export.onnx_run import OnnxRun

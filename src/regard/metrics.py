@@ -21,15 +21,12 @@ import string
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from itertools import pairwise, zip_longest
-from typing import NamedTuple
-
-from rapidfuzz.distance import LCSseq, Levenshtein
-from sacrebleu.metrics.base import Metric
-from sacrebleu.metrics.bleu import BLEU
-from sacrebleu.metrics.chrf import CHRF
-from sacrebleu.metrics.ter import TER
+from typing import TYPE_CHECKING, NamedTuple
 
 from regard.errors import DataError
+
+if TYPE_CHECKING:  # these libraries come when something is measured: an answer would wait for them in vain
+    from sacrebleu.metrics.base import Metric
 
 
 class Scored(NamedTuple):
@@ -88,6 +85,8 @@ def symbol_error(outputs: Sequence[Sequence[Hashable]], references: Sequence[Seq
 
 def nearest(output: Sequence[Hashable], references: Sequence[Sequence[Hashable]]) -> Edits:
     """To the reference with the least edits per symbol."""
+    from rapidfuzz.distance import Levenshtein
+
     counted = [Edits(Levenshtein.distance(output, one), len(one)) for one in references]
     return min(counted, key=lambda one: one.edits / max(one.length, 1))
 
@@ -113,6 +112,8 @@ def expression_rate(
     outputs: Sequence[Sequence[Hashable]], references: Sequence[Sequence[Sequence[Hashable]]], errors: int = 0
 ) -> float:
     """Share of outputs that are a reference but for at most so many edits: ExpRate, and its ≤ 1 and ≤ 2 kin"""
+    from rapidfuzz.distance import Levenshtein
+
     check(outputs, references)
     pairs = zip(outputs, references, strict=True)
     right = sum(min(Levenshtein.distance(output, one) for one in options) <= errors for output, options in pairs)
@@ -148,16 +149,22 @@ def answer_words(text: str) -> list[str]:
 
 def bleu(outputs: Sequence[str], references: Sequence[Sequence[str]], lowercase: bool = False) -> Scored:
     """Papineni et al. 2002, as sacreBLEU computes it (Post 2018)."""
+    from sacrebleu.metrics.bleu import BLEU
+
     return corpus_score(BLEU(lowercase=lowercase), outputs, references)
 
 
 def chrf(outputs: Sequence[str], references: Sequence[Sequence[str]], lowercase: bool = False) -> Scored:
     """Popović 2015: F2 of character n-grams."""
+    from sacrebleu.metrics.chrf import CHRF
+
     return corpus_score(CHRF(lowercase=lowercase), outputs, references)
 
 
 def ter(outputs: Sequence[str], references: Sequence[Sequence[str]], lowercase: bool = False) -> Scored:
     """Snover et al. 2006: edits and shifts per reference word; lower is better."""
+    from sacrebleu.metrics.ter import TER
+
     return corpus_score(TER(case_sensitive=not lowercase), outputs, references)
 
 
@@ -196,6 +203,8 @@ def _rouge_2(output: Sequence[str], reference: Sequence[str]) -> float:
 
 
 def _rouge_l(output: Sequence[str], reference: Sequence[str]) -> float:
+    from rapidfuzz.distance import LCSseq
+
     return _f1(LCSseq.similarity(output, reference), len(output), len(reference))
 
 
@@ -209,7 +218,7 @@ def distinct(outputs: Sequence[Sequence[Hashable]], count: int) -> float:
     return 100 * len(set(grams)) / max(len(grams), 1)
 
 
-def corpus_score(metric: Metric, outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Scored:
+def corpus_score(metric: "Metric", outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Scored:
     check(outputs, references)
     streams = list(
         zip_longest(*references)

@@ -17,13 +17,15 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from sacrebleu.metrics.bleu import BLEU
 
 from regard.errors import MissingExtra, RegardError, UsageError
 from regard.metrics import Scored, check, corpus_score
+
+if TYPE_CHECKING:  # as in metrics
+    from sacrebleu.metrics.bleu import BLEU
 
 ORDERS = range(1, 5)  # n of the n-grams
 SIGMA = 6.0  # words by which lengths may differ in CIDEr-D
@@ -48,8 +50,10 @@ def caption_bleu(outputs: Sequence[str], references: Sequence[Sequence[str]]) ->
     return tuple(corpus_score(bleu_of_order(order), texts, options) for order in ORDERS)
 
 
-def bleu_of_order(order: int) -> BLEU:
+def bleu_of_order(order: int) -> "BLEU":
     """For plain captions."""
+    from sacrebleu.metrics.bleu import BLEU
+
     return BLEU(lowercase=True, tokenize="none", smooth_method="none", force=True, max_ngram_order=order)
 
 

@@ -1,5 +1,7 @@
 """The library is compiled where it can be, and its absence is no error."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -50,6 +52,20 @@ def test_compiled_once(tmp_path: Path) -> None:
     kernels.library.cache_clear()
     assert kernels.library() is not None
     assert made.stat().st_mtime_ns == written
+
+
+def test_a_compiled_library_is_found_without_starting_a_program() -> None:
+    """A process that holds torch takes long to fork."""
+    if kernels.library() is None:
+        pytest.skip("this machine has no C compiler")
+    code = """if True:
+        import sys
+        sys.addaudithook(lambda event, about: print(about[1]) if event == "subprocess.Popen" else None)
+        from regard.fast.kernels import library
+        print(library() is not None)
+    """
+    found = subprocess.run([sys.executable, "-c", code], text=True, stdout=subprocess.PIPE, check=True)
+    assert found.stdout == "True\n"
 
 
 @pytest.mark.parametrize("size", [1, 7, 64])

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from regard.cli.opening import open_run
 from regard.cli.options import DEVICES
 from regard.errors import UsageError
 
@@ -37,10 +38,9 @@ def evaluate(
     Example:
       regard evaluate runs/hu test.tsv --beam 5 --json
     """
-    from regard.loading import load
     from regard.tasks import Writer
 
-    loaded = load(run, device=device)
+    loaded = open_run(run, device)
     reading = loaded.task.read(pairs, loaded.recipe, skip_bad_lines)
     if reading.skipped:
         click.echo(f"left out {len(reading.skipped)} bad lines; the first: {reading.skipped[0]}", err=True)

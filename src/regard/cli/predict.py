@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from regard.cli.opening import open_run
 from regard.cli.options import DEVICES, SEEDS
 from regard.console import print_prediction, report, sources, spared
 from regard.errors import DataError, UsageError
@@ -79,10 +80,8 @@ def predict(
       regard predict runs/en --input words.txt --json > answers.jsonl
       regard predict runs/de absetzen --features 'V;IND;PST;3;SG'
     """
-    from regard.loading import load
-
-    loaded = load(run, device=device)
-    loaded = loaded.join(*(load(other, device=device) for other in ensemble))
+    loaded = open_run(run, device)
+    loaded = loaded.join(*(open_run(other, device) for other in ensemble))
     if skip_bad_lines and text:
         raise UsageError("--skip-bad-lines is for lines of --input; leave out the TEXT that cannot be read")
     examples = sources(loaded, text, file, features)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from regard.cli.opening import open_run
 from regard.cli.options import DEVICES
 from regard.console import colour, report, sources
 from regard.errors import UsageError
@@ -83,7 +84,6 @@ def show(
       regard show runs/captions garden.jpg -o garden.gif             the same, word after word
       regard show runs/questions garden.jpg --beside 'what colour is the door ?' -o door.png
     """
-    from regard.loading import load
     from regard.pictures import draw_text, save
     from regard.pictures.saving import ending
     from regard.pictures.sheet import AUTO
@@ -96,7 +96,7 @@ def show(
         raise UsageError(f"{len(text)} texts came with {len(target)} targets: give --target once for each TEXT")
     asked = Asked(text, features, target, beam, nbest)
     names = [run, against] if against else [run]
-    answers = [_answers(load(name, device=device), asked) for name in names]
+    answers = [_answers(open_run(name, device), asked) for name in names]
     panels = _panels(names, answers)
     report([found[0] for answered in answers for found in answered])
     if out:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import filterfalse
 
 from regard.errors import DataError
 
@@ -59,13 +60,13 @@ class Vocabulary:
 
     def decode(self, numbers: Iterable[int], beyond: Sequence[str] = ()) -> list[str]:
         """Specials are left out, but an unknown symbol is shown as �."""
-        every = (*self.symbols, *beyond)
-        shown = [number for number in numbers if number not in (PAD, BEGIN, END)]
-        return [REPLACEMENT if number == UNKNOWN else every[number] for number in shown]
+        every = (*self.symbols, *beyond) if beyond else self.symbols  # no copy of a whole vocabulary for each answer
+        shown = [number for number in numbers if number > END or number == UNKNOWN]
+        return [every[number] if number > END else REPLACEMENT for number in shown]
 
     def unknown(self, symbols: Iterable[str]) -> list[str]:
         """The symbols that have no number, each once, in the order they appear."""
-        return list(dict.fromkeys(symbol for symbol in symbols if symbol not in self._numbers))
+        return list(dict.fromkeys(filterfalse(self._numbers.__contains__, symbols)))
 
 
 def _check(symbols: tuple[str, ...]) -> None:

@@ -21,7 +21,7 @@ class Walked(NamedTuple):
     symbols: Tensor  # (B, T)
     log_probs: Tensor  # (B, T)
     weights: Tensor  # (B, T, S)
-    steps: list[int]  # how many of the T places are filled
+    steps: list[int]  # how many of the T places are filled; T is the largest
 
 
 def walk_all(
@@ -48,4 +48,6 @@ def walk_all(
     written = (room, whole, symbols, weights, likely, mass, steps)
     if loaded().greedy_run(*numbers, *map(address, (*seen, *given, *written))) < 0:
         return None
-    return Walked(symbols, likely - mass.log(), weights, steps.tolist())
+    filled = slice(int(steps.max()))  # answers are far shorter than the longest that they may be
+    log_probs = likely[:, filled] - mass[:, filled].log()
+    return Walked(symbols[:, filled], log_probs, weights[:, filled], steps.tolist())

@@ -31,7 +31,8 @@ static inline number sigma(number x) { return 1.0f / (1.0f + power(-x)); }
 static inline number tangent(number x) { return 1.0f - 2.0f / (1.0f + power(2.0f * x)); }
 
 /* Products of a few rows with the same weights again and again. A library packs weights anew for every product; here
- * they are packed once, into panels of 16 outputs, and a tile of 6 rows by 16 outputs stays in registers. */
+ * they are packed once, into panels of 16 outputs, and a tile of 6 rows by 16 outputs stays in registers. All weights of a
+ * step are more than L2 holds: while a panel is multiplied, the next one is fetched. */
 typedef number lanes __attribute__((vector_size(32), aligned(4), may_alias));
 enum { WIDE = 8, PANEL = 16, TALL = 6 };
 
@@ -62,6 +63,7 @@ static inline __attribute__((always_inline)) void tile(const int rows, long inpu
         for (int half = 0; half < 2; half++) sum[r][half] = *(const lanes *)(y + r * width + half * WIDE);
     for (long i = 0; i < inputs; i++) {
         lanes left = *(const lanes *)(panel + i * PANEL), right = *(const lanes *)(panel + i * PANEL + WIDE);
+        __builtin_prefetch(panel + (inputs + i) * PANEL, 0, 2); /* the next panel, into L2; past the last, nothing */
         for (int r = 0; r < rows; r++) {
             number one = x[r * stride + i];
             sum[r][0] += one * left;

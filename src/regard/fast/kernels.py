@@ -69,7 +69,9 @@ def address(tensor: Tensor | None) -> int | None:
 
 def _compiled(compiler: str) -> Path:
     source = resources.files("regard.fast").joinpath("kernels.c").read_bytes()
-    made_of = [source, *map(str.encode, [compiler, *FLAGS, platform.platform(), _processor()])]
+    # not platform.platform(): it starts a program to learn the processor's name, which nobody here asks for
+    machine = [platform.system(), platform.machine(), *platform.libc_ver(), _processor()]
+    made_of = [source, *map(str.encode, [compiler, *FLAGS, *machine])]
     name = f"kernels-{hashlib.blake2b(b'|'.join(made_of), digest_size=8).hexdigest()}.so"
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "regard"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
