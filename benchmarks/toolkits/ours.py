@@ -34,6 +34,7 @@ def train(job: Job, clock: Clock) -> None:
         "model.decoder_layers": size.layers,
         "model.tie": False,
         "model.ctc": 0.0,
+        "model.reverse": 0.0,
         "model.dropout": DROPOUT,
         "training.batch_size": job.batch,
         "training.batch_tokens": 1_000_000,
