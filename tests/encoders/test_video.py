@@ -14,7 +14,7 @@ from regard.data.planes import Clips, Pictures
 from regard.encoders.convolution import ConvolutionEncoder
 from regard.encoders.plane import MapEncoder
 from regard.encoders.recurrent import RecurrentEncoder
-from regard.encoders.video import FrameEncoder, LocalEncoder
+from regard.encoders.video import FrameEncoder, LocalEncoder, pooled
 from tests.encoders.plane_laws import randomised
 from tests.tiny import arrays
 
@@ -43,6 +43,9 @@ MAKES = {
     "slow": lambda: LocalEncoder(C, (3, 5, 4), 2),
     "both": lambda: FrameEncoder(frames(), RecurrentEncoder(9, 5, "lstm"), LocalEncoder(C, (3, 5))),
     "highest": lambda: FrameEncoder(frames(), None, LocalEncoder(C, (3, 5), pool="max"), pool="max"),
+    "parts": lambda: FrameEncoder(frames(), RecurrentEncoder(24, 5, "gru"), parts=(2, 3)),
+    "local parts": lambda: LocalEncoder(C, (3, 5), parts=(1, 2)),
+    "highest of parts": lambda: FrameEncoder(frames(), None, LocalEncoder(C, (3,), 0, "max", (3, 2)), "max", (3, 2)),
     "slow both": lambda: FrameEncoder(frames(), None, LocalEncoder(C, (3, 5), 1)),
 }
 every_encoder = pytest.mark.parametrize("make", MAKES.values(), ids=MAKES)
@@ -121,13 +124,43 @@ def test_or_the_highest_of_each_channel_over_space() -> None:
     same(encoded.values[1, 4], torch.cat([one.amax((1, 2)), moving[1, :, 4].amax((1, 2))]))
 
 
+@pytest.mark.parametrize("parts", [(1, 1), (2, 3), (6, 5), (7, 4)])
+@pytest.mark.parametrize("pool", ["mean", "max"])
+def test_parts_of_a_map_are_pooled_for_themselves(pool: str, parts: tuple[int, int]) -> None:
+    """Also where there are more parts than cells; what lies outside a map does not count."""
+    maps = Pictures(clips()[:, 0], torch.tensor([[6, 5], [3, 1], [6, 5]]))
+    vectors = pooled(maps, pool, parts).view(B, C, *parts)
+    for row, (height, width) in enumerate(maps.sizes.tolist()):
+        for r, c in np.ndindex(*parts):
+            rows = slice(r * height // parts[0], -(-(r + 1) * height // parts[0]))
+            columns = slice(c * width // parts[1], -(-(c + 1) * width // parts[1]))
+            cells = maps.data[row, :, rows, columns].flatten(1)  # (C, cells)
+            same(vectors[row, :, r, c], cells.mean(1) if pool == "mean" else cells.amax(1))
+
+
+def test_pooled_by_hand() -> None:
+    maps = Pictures(torch.arange(8.0).view(1, 1, 2, 4), torch.tensor([[2, 4]]))
+    assert pooled(maps, "mean", (1, 2)).tolist() == [[2.5, 4.5]]
+    assert pooled(maps, "max", (2, 1)).tolist() == [[3, 7]]
+
+
+def test_parts_of_frames_and_motions_stand_side_by_side() -> None:
+    local = LocalEncoder(C, (3, 5), parts=(2, 3))
+    made = randomised(FrameEncoder(frames(), None, local, parts=(2, 3)))
+    encoded = made(filled(clips(), LENGTHS))
+    assert (made.size, local.size) == (4 * 6 + 5 * 6, 5 * 6)
+    one = made.frames.map(Pictures(clips()[1, 4][None], torch.tensor([[H, W]])))
+    same(encoded.values[1, 4, :24], pooled(one, "mean", (2, 3))[0])
+    same(encoded.values[:, :, 24:], local(filled(clips(), LENGTHS)).values)
+
+
 def test_only_real_frames_are_read_and_all_at_once() -> None:
     counted: list[int] = []
 
     class Counting(ConvolutionEncoder):
-        def forward(self, source: Pictures) -> Encoded:
+        def map(self, source: Pictures) -> Pictures:
             counted.append(len(source.data))
-            return super().forward(source)
+            return super().map(source)
 
     made = FrameEncoder(Counting(C, ((3,),))).double()
     made(filled(clips(), LENGTHS))
