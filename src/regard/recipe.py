@@ -282,6 +282,10 @@ class Look(_Section):
     parts: Parts = option(
         (1, 1), "clips: rows and columns in which a frame is pooled; their vectors stand side by side"
     )
+    moving: bool = option(False, "clips: of each pixel is seen how far it is from its mean over the frames of its clip")
+    shift: Reach = option(
+        0, "clips: by how many pixels a clip is moved, at most and at random, while it is learnt from"
+    )
     states: bool = option(True, "clips: a recurrent layer reads the frames; else each frame is what is seen in it")
     hops: Annotated[int, Field(ge=0, le=8)] = option(
         2, "how often a question looks at the picture; 0: both are read as a whole"

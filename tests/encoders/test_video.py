@@ -14,7 +14,7 @@ from regard.data.planes import Clips, Pictures
 from regard.encoders.convolution import ConvolutionEncoder
 from regard.encoders.plane import MapEncoder
 from regard.encoders.recurrent import RecurrentEncoder
-from regard.encoders.video import FrameEncoder, LocalEncoder, pooled
+from regard.encoders.video import SPREAD, FrameEncoder, LocalEncoder, Shift, moving, pooled
 from tests.encoders.plane_laws import randomised
 from tests.tiny import arrays
 
@@ -46,6 +46,7 @@ MAKES = {
     "parts": lambda: FrameEncoder(frames(), RecurrentEncoder(24, 5, "gru"), parts=(2, 3)),
     "local parts": lambda: LocalEncoder(C, (3, 5), parts=(1, 2)),
     "highest of parts": lambda: FrameEncoder(frames(), None, LocalEncoder(C, (3,), 0, "max", (3, 2)), "max", (3, 2)),
+    "moving": lambda: FrameEncoder(frames(), None, LocalEncoder(C, (3,)), moves=True),
     "slow both": lambda: FrameEncoder(frames(), None, LocalEncoder(C, (3, 5), 1)),
 }
 every_encoder = pytest.mark.parametrize("make", MAKES.values(), ids=MAKES)
@@ -92,11 +93,13 @@ def test_clips_of_other_sizes_change_nothing(make: Any) -> None:
 @every_encoder
 def test_no_gradient_reaches_padding(make: Any) -> None:
     given = clips().requires_grad_()
-    encoded = randomised(make())(filled(given, LENGTHS))
+    made = randomised(make())
+    encoded = made(filled(given, LENGTHS))
     (encoded.values.square().sum() + encoded.summary.sum()).backward()
     assert given.grad is not None
     assert (given.grad[~REAL] == 0).all()
-    assert (given.grad[REAL].flatten(1) != 0).any(1).all()
+    moves = getattr(made, "moves", False)  # of a clip of one frame nothing does
+    assert (given.grad[REAL & (moves < LENGTHS)[:, None]].flatten(1) != 0).any(1).all()
 
 
 def same(one: Tensor, other: Tensor) -> None:
@@ -152,6 +155,43 @@ def test_parts_of_frames_and_motions_stand_side_by_side() -> None:
     one = made.frames.map(Pictures(clips()[1, 4][None], torch.tensor([[H, W]])))
     same(encoded.values[1, 4, :24], pooled(one, "mean", (2, 3))[0])
     same(encoded.values[:, :, 24:], local(filled(clips(), LENGTHS)).values)
+
+
+def test_what_moves_is_its_equation() -> None:
+    moved = moving(filled(clips(), LENGTHS)).data
+    for row, length in enumerate(LENGTHS.tolist()):
+        real = clips()[row, :length].numpy()  # (F, C, H, W)
+        for c, i, j in np.ndindex(C, H, W):
+            x = real[:, c, i, j]
+            y = (x - x.mean()) / np.sqrt(x.var() + SPREAD**2)
+            np.testing.assert_allclose(moved[row, :length, c, i, j], y, atol=1e-12)
+        assert (moved[row, length:] == 0).all()
+
+
+def test_a_clip_is_shifted_as_a_whole_while_it_is_learnt_from() -> None:
+    """Each by its own steps, within its own size; the edge is repeated, and what lies beyond stays."""
+    sizes, shift = torch.tensor([[3, 5], [6, 2], [6, 5]]), Shift(2)
+    source = Clips(clips(), LENGTHS, sizes)
+    found = set()
+    for seed in range(20):
+        torch.manual_seed(seed)
+        shifted = shift(source).data
+        for row, (height, width) in enumerate(sizes.tolist()):
+            assert shifted[row, :, :, height:].equal(source.data[row, :, :, height:])
+            assert shifted[row, :, :, :, width:].equal(source.data[row, :, :, :, width:])
+            steps = [one for one in np.ndindex(5, 5) if shifted[row].equal(by_hand(clips()[row], one, height, width))]
+            found.add((row, *steps[0]))
+    assert len(found) > 15  # of 75
+    assert source.data.equal(clips())  # what was handed in is not touched
+    assert shift.eval()(source) is source
+
+
+def by_hand(clip: Tensor, step: tuple[int, ...], height: int, width: int) -> Tensor:
+    moved = clip.clone()
+    for i, j in np.ndindex(height, width):
+        row, column = min(max(i + step[0] - 2, 0), height - 1), min(max(j + step[1] - 2, 0), width - 1)
+        moved[:, :, i, j] = clip[:, :, row, column]
+    return moved
 
 
 def test_only_real_frames_are_read_and_all_at_once() -> None:

@@ -125,7 +125,7 @@ CASES: dict[str, dict[str, Any]] = {
     },
     "describe": {"look.frames": 5, "look.local": True},
     "describe, parts": {"look.frames": 5, "look.local": True, "look.motions": [3], "look.parts": [2, 3]}
-    | {"look.states": False, "model.terms": ["position"]},
+    | {"look.states": False, "look.moving": True, "look.shift": 1, "model.terms": ["position"]},
     "answer": {"look.fit": "within", "look.hops": 2, "choose.size": 3, "data.features_column": 3},
 }
 
@@ -217,6 +217,7 @@ def test_options_of_parts_that_are_not_there_are_refused(task: str, options: dic
         check_options(get_task(task), build({"task": task, **of, **options}, "here"))
 
 
-def test_a_frozen_encoder_has_kept_no_parts() -> None:
-    with pytest.raises(UsageError, match=r"look\.parts"):
-        make_clip_eye(recipe("describe", **{"look.encoder": "efficientnet-lite0", "look.parts": [2, 2]}).look)
+@pytest.mark.parametrize("option", [{"look.parts": [2, 2]}, {"look.moving": True}, {"look.shift": 1}])
+def test_a_frozen_encoder_has_kept_means_of_frames_and_nothing_else(option: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=next(iter(option)).replace(".", r"\.")):
+        make_clip_eye(recipe("describe", **{"look.encoder": "efficientnet-lite0"}, **option).look)

@@ -34,6 +34,44 @@ def pooled(maps: Pictures, pool: str, parts: Parts) -> Tensor:
     return vectors
 
 
+SPREAD = 0.02  # of a pixel that stands still: the noise of a camera, where white is 1
+
+
+def moving(source: Clips) -> Clips:
+    """y_tp = (x_tp − mean_t x_p) / √(var_t x_p + σ²),  over the real frames t of one clip, for each pixel p
+
+    What stands still, a face and the room behind it, is louder than what moves and the same at all times: it goes. Of a
+    clip of one frame nothing is left.
+    """
+    real = source.mask[:, :, None, None, None].to(source.data.dtype)  # (B, F, 1, 1, 1)
+    frames = source.lengths[:, None, None, None, None].clamp(min=1)  # (B, 1, 1, 1, 1)
+    apart = (source.data - (source.data * real).sum(1, keepdim=True) / frames) * real  # (B, F, C, H, W)
+    variance = apart.square().sum(1, keepdim=True) / frames  # (B, 1, C, H, W)
+    return source._replace(data=apart * (variance + SPREAD**2).rsqrt())
+
+
+class Shift(nn.Module):
+    """y_ij = x_{i+r, j+c} of all frames of a clip, its edges repeated; r, c = −most … most are drawn while it learns"""
+
+    def __init__(self, most: int):
+        super().__init__()
+        self.most = most
+
+    def forward(self, source: Clips) -> Clips:
+        if not self.training or self.most == 0:
+            return source
+        steps = torch.randint(-self.most, self.most + 1, source.sizes.shape).tolist()  # B · (r, c)
+        data = source.data.clone()  # (B, F, C, H, W)
+        for clip, (height, width), (r, c) in zip(data, source.sizes.tolist(), steps, strict=True):
+            rows, columns = _moved(height, r, data.device), _moved(width, c, data.device)
+            clip[:, :, :height, :width] = clip[:, :, rows[:, None], columns]
+        return source._replace(data=data)
+
+
+def _moved(places: int, step: int, device: torch.device) -> Tensor:
+    return (torch.arange(places, device=device) + step).clamp(0, places - 1)  # (places,)
+
+
 class LocalEncoder(nn.Module):
     """m_j = `pooled` cells of 3×3×3 convolutions at time j                              Yao et al. 2015, 3.1
 
@@ -86,7 +124,8 @@ class FrameEncoder(nn.Module):
     CNN(x_t) is the `pooled` map of frame t. The mean over all of it forgets what is small in a large frame, and where
     it was: the highest of each channel (pool="max") keeps the one, several `parts` the other. Vectors computed before
     are maps of one cell, (B, F, C, 1, 1), and a MapEncoder reads them.
-    With `local`, the local features of its time (s frames apart) stand beside each such vector.
+    With `local`, the local features of its time (s frames apart) stand beside each such vector. With `moves` both see
+    what is `moving` in a clip, and with `shift` a clip is moved by as many pixels while the encoder learns.
     """
 
     def __init__(
@@ -96,14 +135,18 @@ class FrameEncoder(nn.Module):
         local: LocalEncoder | None = None,
         pool: str = "mean",
         parts: Parts = (1, 1),
+        moves: bool = False,
+        shift: int = 0,
     ):
         super().__init__()
         self.frames, self.local, self.pool, self.parts = frames, local, pool, parts
+        self.moves, self.shift = moves, Shift(shift)
         self.rnn = rnn  # reads vectors of the size of both together
         both = frames.size * parts[0] * parts[1] + (0 if local is None else local.size)
         self.size = both if rnn is None else rnn.size
 
     def forward(self, source: Clips) -> Encoded:
+        source = self.shift(moving(source) if self.moves else source)
         vectors = self._each(source)  # (B, F, V)
         if self.local is not None:
             near = self.local(source).values.repeat_interleave(self.local.stride, 1)  # (B, ≥ F, V')

@@ -33,7 +33,7 @@ from regard.unused import Unused, within
 
 SECTIONS = (*choosing.SECTIONS, "look")
 LOOK = within("look", *(one.name for one in fields(Look)))
-CLIPS = ("every", "frames", "local", "motions", "pool", "parts", "states")
+CLIPS = ("every", "frames", "local", "motions", "pool", "parts", "moving", "shift", "states")
 UNUSED: Unused = {
     **readers("classify", also=("data.where_column", "look.hops", "look.words")),
     **{("choose.pool", pool): within("choose", "size", "rows", "penalty") for pool in ("last", "mean", "max")},

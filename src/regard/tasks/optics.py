@@ -38,6 +38,8 @@ def make_clip_eye(look: Look) -> ClipEye:
     frozen = look.encoder if is_trained(look) and look.freeze else ""
     if frozen and look.local:
         raise UsageError("look.local needs the frames themselves: set look.freeze=false, or a small encoder")
+    if frozen and (look.moving or look.shift):
+        raise UsageError("look.moving and look.shift need the frames themselves: set look.freeze=false")
     if frozen and (look.pool == "max" or look.parts != (1, 1)):
         raise UsageError(
             "look.pool=max and look.parts are for encoders that learn: of a frozen one the mean over each frame is kept"
@@ -96,7 +98,7 @@ def make_clip_encoder(look: Look, options: Model) -> nn.Module:
     directions = 2 if options.bidirectional else 1
     sizes = (size, options.hidden // directions, options.cell, options.encoder_layers, options.bidirectional)
     rnn = RecurrentEncoder(*sizes, options.residual, make_dropout(options)) if look.states else None
-    return FrameEncoder(frames, rnn, local, look.pool, look.parts)
+    return FrameEncoder(frames, rnn, local, look.pool, look.parts, look.moving, look.shift)
 
 
 def begin_trained(encoder: nn.Module, look: Look) -> None:
