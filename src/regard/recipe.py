@@ -286,7 +286,9 @@ class Look(_Section):
     shift: Reach = option(
         0, "clips: by how many pixels a clip is moved, at most and at random, while it is learnt from"
     )
-    states: bool = option(True, "clips: a recurrent layer reads the frames; else each frame is what is seen in it")
+    states: Literal["alone", "beside", "none"] = option(
+        "alone", "clips: states of a recurrent layer stand for the frames; beside what is seen in each; or only that"
+    )
     hops: Annotated[int, Field(ge=0, le=8)] = option(
         2, "how often a question looks at the picture; 0: both are read as a whole"
     )

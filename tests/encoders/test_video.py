@@ -47,6 +47,7 @@ MAKES = {
     "local parts": lambda: LocalEncoder(C, (3, 5), parts=(1, 2)),
     "highest of parts": lambda: FrameEncoder(frames(), None, LocalEncoder(C, (3,), 0, "max", (3, 2)), "max", (3, 2)),
     "moving": lambda: FrameEncoder(frames(), None, LocalEncoder(C, (3,)), moves=True),
+    "beside": lambda: FrameEncoder(frames(), RecurrentEncoder(4, 5, "gru"), beside=True),
     "slow both": lambda: FrameEncoder(frames(), None, LocalEncoder(C, (3, 5), 1)),
 }
 every_encoder = pytest.mark.parametrize("make", MAKES.values(), ids=MAKES)
@@ -216,6 +217,15 @@ def test_states_follow_the_frames() -> None:
     same(encoded.values, expected.values)
     same(encoded.summary, encoded.values[torch.arange(B), LENGTHS - 1])
     assert made.size == 5
+
+
+def test_frames_may_stand_beside_their_states() -> None:
+    made = randomised(FrameEncoder(frames(), RecurrentEncoder(4, 5, "gru", bidirectional=False), beside=True))
+    vectors, encoded = FrameEncoder(made.frames)(filled(clips(), LENGTHS)), made(filled(clips(), LENGTHS))
+    states = made.rnn(Padded(vectors.values, LENGTHS))
+    same(encoded.values, torch.cat([vectors.values, states.values], -1))
+    same(encoded.summary, torch.cat([vectors.summary, states.summary], -1))
+    assert made.size == 4 + 5
 
 
 @pytest.mark.parametrize("slowing", [0, 1, 2])

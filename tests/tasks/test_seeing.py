@@ -125,7 +125,7 @@ CASES: dict[str, dict[str, Any]] = {
     },
     "describe": {"look.frames": 5, "look.local": True},
     "describe, parts": {"look.frames": 5, "look.local": True, "look.motions": [3], "look.parts": [2, 3]}
-    | {"look.states": False, "look.moving": True, "look.shift": 1, "model.terms": ["position"]},
+    | {"look.states": "none", "look.moving": True, "look.shift": 1, "model.terms": ["position"]},
     "answer": {"look.fit": "within", "look.hops": 2, "choose.size": 3, "data.features_column": 3},
 }
 
@@ -205,8 +205,8 @@ def test_where_nothing_is_asked_no_question_looks(options: dict[str, Any], said:
     [
         ({"look.motions": [8]}, r"look\.motions=\[8\] does nothing with look\.local=false"),
         (
-            {"look.states": False, "model.encoder_layers": 2},
-            r"model\.encoder_layers=2 does nothing .*look\.states=false",
+            {"look.states": "none", "model.encoder_layers": 2},
+            r"model\.encoder_layers=2 does nothing .*look\.states=none",
         ),
     ],
 )

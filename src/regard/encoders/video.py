@@ -125,7 +125,8 @@ class FrameEncoder(nn.Module):
     it was: the highest of each channel (pool="max") keeps the one, several `parts` the other. Vectors computed before
     are maps of one cell, (B, F, C, 1, 1), and a MapEncoder reads them.
     With `local`, the local features of its time (s frames apart) stand beside each such vector. With `moves` both see
-    what is `moving` in a clip, and with `shift` a clip is moved by as many pixels while the encoder learns.
+    what is `moving` in a clip, and with `shift` a clip is moved by as many pixels while the encoder learns. With
+    `beside` a value is [x_t; h_t], where x_t is what the RNN reads: attention need not find in states what it sees.
     """
 
     def __init__(
@@ -137,13 +138,15 @@ class FrameEncoder(nn.Module):
         parts: Parts = (1, 1),
         moves: bool = False,
         shift: int = 0,
+        beside: bool = False,
     ):
         super().__init__()
         self.frames, self.local, self.pool, self.parts = frames, local, pool, parts
         self.moves, self.shift = moves, Shift(shift)
         self.rnn = rnn  # reads vectors of the size of both together
         both = frames.size * parts[0] * parts[1] + (0 if local is None else local.size)
-        self.size = both if rnn is None else rnn.size
+        self.beside = beside
+        self.size = both if rnn is None else rnn.size + both * beside
 
     def forward(self, source: Clips) -> Encoded:
         source = self.shift(moving(source) if self.moves else source)
@@ -156,7 +159,7 @@ class FrameEncoder(nn.Module):
         if self.rnn is None:
             return _listed(clips)
         encoded: Encoded = self.rnn(clips)
-        return encoded
+        return _side_by_side(_listed(clips), encoded) if self.beside else encoded
 
     def _each(self, source: Clips) -> Tensor:
         """All real frames of all clips at once; zero where a clip has none."""
@@ -167,6 +170,11 @@ class FrameEncoder(nn.Module):
         vectors = pooled(maps, self.pool, self.parts)  # (N, V)
         spread = vectors.new_zeros(source.mask.numel(), vectors.size(1)).index_copy(0, where, vectors)
         return spread.view(*source.mask.shape, -1)
+
+
+def _side_by_side(vectors: Encoded, states: Encoded) -> Encoded:
+    values = torch.cat([vectors.values, states.values], -1)  # (B, F, V + H)
+    return Encoded(values, states.mask, torch.cat([vectors.summary, states.summary], -1))
 
 
 def _listed(places: Padded) -> Encoded:

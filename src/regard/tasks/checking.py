@@ -42,7 +42,7 @@ LOOKERS: Unused = {
     **WRITERS,
     **{("task", task): within("look", "hops", "words") for task in ("caption", "describe", "transcribe")},
     ("look.local", False): ("look.motions",),
-    ("look.states", False): within("model", "encoder_layers", "bidirectional"),
+    ("look.states", "none"): within("model", "encoder_layers", "bidirectional"),
 }  # of those who look and write: nothing is asked
 
 

@@ -42,7 +42,7 @@ UNUSED: Unused = {
     ("choose.of", "picture"): (*within("look", *CLIPS), "choose.levels"),
     ("choose.of", "clip"): ("choose.levels",),
     ("look.local", False): ("look.motions",),
-    ("look.states", False): within("model", "cell", "hidden", "encoder_layers", "bidirectional", "residual"),
+    ("look.states", "none"): within("model", "cell", "hidden", "encoder_layers", "bidirectional", "residual"),
 }
 
 

@@ -97,8 +97,9 @@ def make_clip_encoder(look: Look, options: Model) -> nn.Module:
     size = frames.size * look.parts[0] * look.parts[1] + (local.size if local else 0)
     directions = 2 if options.bidirectional else 1
     sizes = (size, options.hidden // directions, options.cell, options.encoder_layers, options.bidirectional)
-    rnn = RecurrentEncoder(*sizes, options.residual, make_dropout(options)) if look.states else None
-    return FrameEncoder(frames, rnn, local, look.pool, look.parts, look.moving, look.shift)
+    rnn = None if look.states == "none" else RecurrentEncoder(*sizes, options.residual, make_dropout(options))
+    beside = look.states == "beside"
+    return FrameEncoder(frames, rnn, local, look.pool, look.parts, look.moving, look.shift, beside)
 
 
 def begin_trained(encoder: nn.Module, look: Look) -> None:
