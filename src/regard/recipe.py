@@ -27,6 +27,7 @@ Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Term = Literal["location", "coverage", "position", "markov", "fertility", "plane"]
 Terms = Annotated[tuple[Term, ...], Field(max_length=6)]
 Stages = Annotated[tuple[Size, ...], Field(min_length=1, max_length=6)]
+Parts = tuple[Few, Few]
 Blank = Annotated[str, Field(min_length=1, max_length=64)]
 
 
@@ -275,9 +276,20 @@ class Look(_Section):
     every: Count = option(1, "of a clip, every so manyth frame is seen")
     frames: Size = option(32, "frames of a clip that are seen, at most, evenly spaced")
     local: bool = option(False, "clips: 3-D convolutions see short motions, beside what is seen in each frame")
+    motions: Stages = option((16, 32, 64), "channels of each 3-D convolution; each halves width and height")
     pool: Literal["mean", "max"] = option(
         "mean",
         "clips: a frame is the mean of its cells, or the highest of each channel, for small things in large frames",
+    )
+    parts: Parts = option(
+        (1, 1), "clips: rows and columns in which a frame is pooled; their vectors stand side by side"
+    )
+    moving: bool = option(False, "clips: of each pixel is seen how far it is from its mean over the frames of its clip")
+    shift: Reach = option(
+        0, "clips: by how many pixels a clip is moved, at most and at random, while it is learnt from"
+    )
+    states: Literal["alone", "beside", "none"] = option(
+        "alone", "clips: states of a recurrent layer stand for the frames; beside what is seen in each; or only that"
     )
     hops: Annotated[int, Field(ge=0, le=8)] = option(
         2, "how often a question looks at the picture; 0: both are read as a whole"

@@ -14,7 +14,7 @@ from regard.data.planes import Clips, Pictures
 from regard.encoders.convolution import ConvolutionEncoder
 from regard.encoders.plane import MapEncoder
 from regard.encoders.recurrent import RecurrentEncoder
-from regard.encoders.video import FrameEncoder, LocalEncoder
+from regard.encoders.video import SPREAD, FrameEncoder, LocalEncoder, Shift, moving, pooled
 from tests.encoders.plane_laws import randomised
 from tests.tiny import arrays
 
@@ -43,6 +43,11 @@ MAKES = {
     "slow": lambda: LocalEncoder(C, (3, 5, 4), 2),
     "both": lambda: FrameEncoder(frames(), RecurrentEncoder(9, 5, "lstm"), LocalEncoder(C, (3, 5))),
     "highest": lambda: FrameEncoder(frames(), None, LocalEncoder(C, (3, 5), pool="max"), pool="max"),
+    "parts": lambda: FrameEncoder(frames(), RecurrentEncoder(24, 5, "gru"), parts=(2, 3)),
+    "local parts": lambda: LocalEncoder(C, (3, 5), parts=(1, 2)),
+    "highest of parts": lambda: FrameEncoder(frames(), None, LocalEncoder(C, (3,), 0, "max", (3, 2)), "max", (3, 2)),
+    "moving": lambda: FrameEncoder(frames(), None, LocalEncoder(C, (3,)), moves=True),
+    "beside": lambda: FrameEncoder(frames(), RecurrentEncoder(4, 5, "gru"), beside=True),
     "slow both": lambda: FrameEncoder(frames(), None, LocalEncoder(C, (3, 5), 1)),
 }
 every_encoder = pytest.mark.parametrize("make", MAKES.values(), ids=MAKES)
@@ -89,11 +94,13 @@ def test_clips_of_other_sizes_change_nothing(make: Any) -> None:
 @every_encoder
 def test_no_gradient_reaches_padding(make: Any) -> None:
     given = clips().requires_grad_()
-    encoded = randomised(make())(filled(given, LENGTHS))
+    made = randomised(make())
+    encoded = made(filled(given, LENGTHS))
     (encoded.values.square().sum() + encoded.summary.sum()).backward()
     assert given.grad is not None
     assert (given.grad[~REAL] == 0).all()
-    assert (given.grad[REAL].flatten(1) != 0).any(1).all()
+    moves = getattr(made, "moves", False)  # of a clip of one frame nothing does
+    assert (given.grad[REAL & (moves < LENGTHS)[:, None]].flatten(1) != 0).any(1).all()
 
 
 def same(one: Tensor, other: Tensor) -> None:
@@ -121,13 +128,80 @@ def test_or_the_highest_of_each_channel_over_space() -> None:
     same(encoded.values[1, 4], torch.cat([one.amax((1, 2)), moving[1, :, 4].amax((1, 2))]))
 
 
+@pytest.mark.parametrize("parts", [(1, 1), (2, 3), (6, 5), (7, 4)])
+@pytest.mark.parametrize("pool", ["mean", "max"])
+def test_parts_of_a_map_are_pooled_for_themselves(pool: str, parts: tuple[int, int]) -> None:
+    """Also where there are more parts than cells; what lies outside a map does not count."""
+    maps = Pictures(clips()[:, 0], torch.tensor([[6, 5], [3, 1], [6, 5]]))
+    vectors = pooled(maps, pool, parts).view(B, C, *parts)
+    for row, (height, width) in enumerate(maps.sizes.tolist()):
+        for r, c in np.ndindex(*parts):
+            rows = slice(r * height // parts[0], -(-(r + 1) * height // parts[0]))
+            columns = slice(c * width // parts[1], -(-(c + 1) * width // parts[1]))
+            cells = maps.data[row, :, rows, columns].flatten(1)  # (C, cells)
+            same(vectors[row, :, r, c], cells.mean(1) if pool == "mean" else cells.amax(1))
+
+
+def test_pooled_by_hand() -> None:
+    maps = Pictures(torch.arange(8.0).view(1, 1, 2, 4), torch.tensor([[2, 4]]))
+    assert pooled(maps, "mean", (1, 2)).tolist() == [[2.5, 4.5]]
+    assert pooled(maps, "max", (2, 1)).tolist() == [[3, 7]]
+
+
+def test_parts_of_frames_and_motions_stand_side_by_side() -> None:
+    local = LocalEncoder(C, (3, 5), parts=(2, 3))
+    made = randomised(FrameEncoder(frames(), None, local, parts=(2, 3)))
+    encoded = made(filled(clips(), LENGTHS))
+    assert (made.size, local.size) == (4 * 6 + 5 * 6, 5 * 6)
+    one = made.frames.map(Pictures(clips()[1, 4][None], torch.tensor([[H, W]])))
+    same(encoded.values[1, 4, :24], pooled(one, "mean", (2, 3))[0])
+    same(encoded.values[:, :, 24:], local(filled(clips(), LENGTHS)).values)
+
+
+def test_what_moves_is_its_equation() -> None:
+    moved = moving(filled(clips(), LENGTHS)).data
+    for row, length in enumerate(LENGTHS.tolist()):
+        real = clips()[row, :length].numpy()  # (F, C, H, W)
+        for c, i, j in np.ndindex(C, H, W):
+            x = real[:, c, i, j]
+            y = (x - x.mean()) / np.sqrt(x.var() + SPREAD**2)
+            np.testing.assert_allclose(moved[row, :length, c, i, j], y, atol=1e-12)
+        assert (moved[row, length:] == 0).all()
+
+
+def test_a_clip_is_shifted_as_a_whole_while_it_is_learnt_from() -> None:
+    """Each by its own steps, within its own size; the edge is repeated, and what lies beyond stays."""
+    sizes, shift = torch.tensor([[3, 5], [6, 2], [6, 5]]), Shift(2)
+    source = Clips(clips(), LENGTHS, sizes)
+    found = set()
+    for seed in range(20):
+        torch.manual_seed(seed)
+        shifted = shift(source).data
+        for row, (height, width) in enumerate(sizes.tolist()):
+            assert shifted[row, :, :, height:].equal(source.data[row, :, :, height:])
+            assert shifted[row, :, :, :, width:].equal(source.data[row, :, :, :, width:])
+            steps = [one for one in np.ndindex(5, 5) if shifted[row].equal(by_hand(clips()[row], one, height, width))]
+            found.add((row, *steps[0]))
+    assert len(found) > 15  # of 75
+    assert source.data.equal(clips())  # what was handed in is not touched
+    assert shift.eval()(source) is source
+
+
+def by_hand(clip: Tensor, step: tuple[int, ...], height: int, width: int) -> Tensor:
+    moved = clip.clone()
+    for i, j in np.ndindex(height, width):
+        row, column = min(max(i + step[0] - 2, 0), height - 1), min(max(j + step[1] - 2, 0), width - 1)
+        moved[:, :, i, j] = clip[:, :, row, column]
+    return moved
+
+
 def test_only_real_frames_are_read_and_all_at_once() -> None:
     counted: list[int] = []
 
     class Counting(ConvolutionEncoder):
-        def forward(self, source: Pictures) -> Encoded:
+        def map(self, source: Pictures) -> Pictures:
             counted.append(len(source.data))
-            return super().forward(source)
+            return super().map(source)
 
     made = FrameEncoder(Counting(C, ((3,),))).double()
     made(filled(clips(), LENGTHS))
@@ -143,6 +217,15 @@ def test_states_follow_the_frames() -> None:
     same(encoded.values, expected.values)
     same(encoded.summary, encoded.values[torch.arange(B), LENGTHS - 1])
     assert made.size == 5
+
+
+def test_frames_may_stand_beside_their_states() -> None:
+    made = randomised(FrameEncoder(frames(), RecurrentEncoder(4, 5, "gru", bidirectional=False), beside=True))
+    vectors, encoded = FrameEncoder(made.frames)(filled(clips(), LENGTHS)), made(filled(clips(), LENGTHS))
+    states = made.rnn(Padded(vectors.values, LENGTHS))
+    same(encoded.values, torch.cat([vectors.values, states.values], -1))
+    same(encoded.summary, torch.cat([vectors.summary, states.summary], -1))
+    assert made.size == 4 + 5
 
 
 @pytest.mark.parametrize("slowing", [0, 1, 2])

@@ -14,6 +14,7 @@ from regard.pictures import png_bytes
 from regard.settings import build
 from regard.tasks import answer, caption, classify, describe, get_task, transcribe
 from regard.tasks.checking import check_options
+from regard.tasks.optics import make_clip_eye
 from regard.tasks.request import Request
 from tests.tasks.drawn import damaged, draw, write_pictures
 
@@ -123,6 +124,8 @@ CASES: dict[str, dict[str, Any]] = {
         "look.norm": "places",
     },
     "describe": {"look.frames": 5, "look.local": True},
+    "describe, parts": {"look.frames": 5, "look.local": True, "look.motions": [3], "look.parts": [2, 3]}
+    | {"look.states": "none", "look.moving": True, "look.shift": 1, "model.terms": ["position"]},
     "answer": {"look.fit": "within", "look.hops": 2, "choose.size": 3, "data.features_column": 3},
 }
 
@@ -195,3 +198,26 @@ def _double(source: Any) -> Any:
 def test_where_nothing_is_asked_no_question_looks(options: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         check_options(get_task(options["task"]), build(options, "here"))
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"look.motions": [8]}, r"look\.motions=\[8\] does nothing with look\.local=false"),
+        (
+            {"look.states": "none", "model.encoder_layers": 2},
+            r"model\.encoder_layers=2 does nothing .*look\.states=none",
+        ),
+    ],
+)
+@pytest.mark.parametrize("task", ["describe", "classify"])
+def test_options_of_parts_that_are_not_there_are_refused(task: str, options: dict[str, Any], said: str) -> None:
+    of = {"choose.of": "clip"} if task == "classify" else {}
+    with pytest.raises(UsageError, match=said):
+        check_options(get_task(task), build({"task": task, **of, **options}, "here"))
+
+
+@pytest.mark.parametrize("option", [{"look.parts": [2, 2]}, {"look.moving": True}, {"look.shift": 1}])
+def test_a_frozen_encoder_has_kept_means_of_frames_and_nothing_else(option: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=next(iter(option)).replace(".", r"\.")):
+        make_clip_eye(recipe("describe", **{"look.encoder": "efficientnet-lite0"}, **option).look)

@@ -42,6 +42,8 @@ WRITERS: Unused = {
 LOOKERS: Unused = {
     **WRITERS,
     **{("task", task): within("look", "hops", "words") for task in ("caption", "describe", "transcribe")},
+    ("look.local", False): ("look.motions",),
+    ("look.states", "none"): within("model", "encoder_layers", "bidirectional"),
 }  # of those who look and write: nothing is asked
 
 

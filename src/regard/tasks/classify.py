@@ -33,13 +33,16 @@ from regard.unused import Unused, within
 
 SECTIONS = (*choosing.SECTIONS, "look")
 LOOK = within("look", *(one.name for one in fields(Look)))
+CLIPS = ("every", "frames", "local", "motions", "pool", "parts", "moving", "shift", "states")
 UNUSED: Unused = {
     **readers("classify", also=("data.where_column", "look.hops", "look.words")),
     **{("choose.pool", pool): within("choose", "size", "rows", "penalty") for pool in ("last", "mean", "max")},
     ("choose.pool", "attention"): within("choose", "rows", "penalty"),
     ("choose.of", "text"): LOOK,
-    ("choose.of", "picture"): (*within("look", "every", "frames", "local", "pool"), "choose.levels"),
+    ("choose.of", "picture"): (*within("look", *CLIPS), "choose.levels"),
     ("choose.of", "clip"): ("choose.levels",),
+    ("look.local", False): ("look.motions",),
+    ("look.states", "none"): within("model", "cell", "hidden", "encoder_layers", "bidirectional", "residual"),
 }
 
 

@@ -21,7 +21,6 @@ from regard.tasks.eyes import ClipEye, PictureEye
 from regard.tasks.parts import make_dropout
 
 FROM_THE_START = ("small", "vgg", "dense")
-LOCAL = (16, 32, 64)  # channels of the 3-D convolutions
 
 
 def is_trained(look: Look) -> bool:
@@ -39,8 +38,12 @@ def make_clip_eye(look: Look) -> ClipEye:
     frozen = look.encoder if is_trained(look) and look.freeze else ""
     if frozen and look.local:
         raise UsageError("look.local needs the frames themselves: set look.freeze=false, or a small encoder")
-    if frozen and look.pool == "max":
-        raise UsageError("look.pool=max is for encoders that learn: of a frozen one the mean over each frame is kept")
+    if frozen and (look.moving or look.shift):
+        raise UsageError("look.moving and look.shift need the frames themselves: set look.freeze=false")
+    if frozen and (look.pool == "max" or look.parts != (1, 1)):
+        raise UsageError(
+            "look.pool=max and look.parts are for encoders that learn: of a frozen one the mean over each frame is kept"
+        )
     return ClipEye(ClipView(_view(look, facts), look.every, look.frames), frozen)
 
 
@@ -90,11 +93,13 @@ def make_picture_encoder(look: Look, options: Model) -> nn.Module:
 def make_clip_encoder(look: Look, options: Model) -> nn.Module:
     """Clips → Encoded over their frames."""
     frames: Any = make_picture_encoder(look, options)
-    local = LocalEncoder(look.channels, LOCAL, pool=look.pool) if look.local else None
-    size = frames.size + (local.size if local else 0)
+    local = LocalEncoder(look.channels, look.motions, 0, look.pool, look.parts) if look.local else None
+    size = frames.size * look.parts[0] * look.parts[1] + (local.size if local else 0)
     directions = 2 if options.bidirectional else 1
     sizes = (size, options.hidden // directions, options.cell, options.encoder_layers, options.bidirectional)
-    return FrameEncoder(frames, RecurrentEncoder(*sizes, options.residual, make_dropout(options)), local, look.pool)
+    rnn = None if look.states == "none" else RecurrentEncoder(*sizes, options.residual, make_dropout(options))
+    beside = look.states == "beside"
+    return FrameEncoder(frames, rnn, local, look.pool, look.parts, look.moving, look.shift, beside)
 
 
 def begin_trained(encoder: nn.Module, look: Look) -> None:
