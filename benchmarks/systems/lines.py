@@ -89,15 +89,16 @@ def _rooms(more: str) -> tuple[str, ...]:
     return "daquar", "train.tsv", "test.tsv", "answer", more, "accuracy macro_f1"
 
 
-def _lips(local: bool, states: str) -> tuple[str, ...]:
-    """Attention over frames in all; chosen on clips that were held back from those of training."""
+def _lips(local: bool, states: str, attends: bool = True) -> tuple[str, ...]:
+    """Sizes and rates were chosen, with attention, on clips that were held back from those of training."""
     look = "fit=within size=20 channels=1 every=2 stages=[4] norm=places pool=mean parts=[4,10] moving=true shift=1"
-    model = "cell=gru embed=32 hidden=128 compare=64 terms=[position]"
+    model = "cell=gru embed=32 hidden=128 " + ("compare=64 terms=[position]" if attends else "attention=none")
     rates = "batch_size=16 learning_rate=0.003 ema=0.99 evaluate_every=5 metric=loss"
     motions = "local=true motions=[8]" if local else "local=false"
     sizes = f"{_set('look', f'{look} {motions} states={states}')} {_set('model', model)}"
     more = f"{sizes} {_set('training', rates)} --epochs 30"
-    return "grid", "train.tsv", "dev.tsv", "describe", more, "wer accuracy", "evaluate", "inside"
+    where = "inside" if attends else ""
+    return "grid", "train.tsv", "dev.tsv", "describe", more, "wer accuracy", "evaluate", where
 
 
 def _set(section: str, options: str) -> str:
@@ -154,8 +155,10 @@ LINES = [
     Line("rooms-plain", *_rooms("--recipe answer-plain")),
     Line("rooms-one", *_rooms("--set look.hops=1")),
     Line("rooms-two", *_rooms("")),
-    Line("lips-basic", *_lips(False, "none")),
-    Line("lips-local", *_lips(True, "none")),
+    Line("lips-basic", *_lips(False, "alone", attends=False)),
+    Line("lips-local", *_lips(True, "alone", attends=False)),
     Line("lips-global", *_lips(False, "beside")),
     Line("lips-both", *_lips(True, "beside")),
+    Line("lips-frames", *_lips(False, "none")),
+    Line("lips-motions", *_lips(True, "none")),
 ]
