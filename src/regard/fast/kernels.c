@@ -31,10 +31,18 @@ static inline number sigma(number x) { return 1.0f / (1.0f + power(-x)); }
 static inline number tangent(number x) { return 1.0f - 2.0f / (1.0f + power(2.0f * x)); }
 
 /* Products of a few rows with the same weights again and again. A library packs weights anew for every product; here
- * they are packed once, into panels of 16 outputs, and a tile of 6 rows by 16 outputs stays in registers. All weights of a
- * step are more than L2 holds: while a panel is multiplied, the next one is fetched. */
-typedef number lanes __attribute__((vector_size(32), aligned(4), may_alias));
-enum { WIDE = 8, PANEL = 16, TALL = 6 };
+ * they are packed once, into panels of two vectors of outputs, and a tile of several rows by a panel stays in registers:
+ * 6 by 16, or 12 by 32 where vectors and registers are twice as many. All weights of a step are more than L2 holds: while
+ * a panel is multiplied, the next one is fetched. */
+#ifdef __AVX512F__
+enum { WIDE = 16, TALL = 12 };
+#else
+enum { WIDE = 8, TALL = 6 };
+#endif
+enum { PANEL = 2 * WIDE, LINE = 16 }; /* a line of the cache has 16 numbers */
+typedef number lanes __attribute__((vector_size(4 * WIDE), aligned(4), may_alias));
+
+long panel_outputs(void) { return PANEL; }
 
 /* Inputs begin … end of a panel: of a weight whose outputs lie side by side, or whose inputs do */
 static void pack_part(long outputs, long begin, long end, long out, long in, const number *rows, number *panel) {
@@ -46,7 +54,7 @@ static void pack_part(long outputs, long begin, long end, long out, long in, con
             for (long i = begin; i < end; i++) panel[i * PANEL + lane] = rows[lane * out + i * in];
 }
 
-/* W_ji = weight[j * out + i * in], j < outputs, i < inputs -> packed (ceil(outputs / 16), inputs, 16), zero beyond.
+/* W_ji = weight[j * out + i * in], j < outputs, i < inputs -> packed (ceil(outputs / PANEL), inputs, PANEL), zero beyond.
  * Inputs that lie far apart are taken a few at a time, through all panels: they would push each other out of the cache. */
 void pack(long outputs, long inputs, long out, long in, const number *weight, number *packed) {
     long few = out == 1 ? PANEL : inputs;
@@ -63,7 +71,8 @@ static inline __attribute__((always_inline)) void tile(const int rows, long inpu
         for (int half = 0; half < 2; half++) sum[r][half] = *(const lanes *)(y + r * width + half * WIDE);
     for (long i = 0; i < inputs; i++) {
         lanes left = *(const lanes *)(panel + i * PANEL), right = *(const lanes *)(panel + i * PANEL + WIDE);
-        __builtin_prefetch(panel + (inputs + i) * PANEL, 0, 2); /* the next panel, into L2; past the last, nothing */
+        for (int part = 0; part < PANEL; part += LINE) /* the next panel, into L2; past the last, nothing */
+            __builtin_prefetch(panel + (inputs + i) * PANEL + part, 0, 2);
         for (int r = 0; r < rows; r++) {
             number one = x[r * stride + i];
             sum[r][0] += one * left;
@@ -93,6 +102,7 @@ static inline __attribute__((always_inline)) void line(const int panels, long in
 static void tiles(long rows, long inputs, const number *x, long stride, const number *panel, number *y, long width) {
     long r = 0;
     for (; r + TALL <= rows; r += TALL) tile(TALL, inputs, x + r * stride, stride, panel, y + r * width, width);
+    for (; r + 6 <= rows; r += 6) tile(6, inputs, x + r * stride, stride, panel, y + r * width, width);
     x += r * stride, y += r * width;
     switch (rows - r) { /* a number of rows that the compiler knows is a loop that it can unroll */
     case 5: tile(5, inputs, x, stride, panel, y, width); break;

@@ -26,6 +26,7 @@ SIGNATURES = {
     "attend_backward": (4, 13, None),
     "read_and_move": (5, 18, ctypes.c_float),
     "lstm_read": (5, 6, None),
+    "panel_outputs": (0, 0, COUNT),
     "pack": (4, 2, None),
     "lstm_run": (4, 8, None),
     "lstm_run_backward": (4, 9, None),

@@ -9,7 +9,6 @@ from torch import Tensor
 
 from regard.fast.kernels import loaded
 
-PANEL = 16  # outputs side by side, as in kernels.c
 SMALL = 512  # up to this size of the state search stays inside kernels.c, on one thread; measured at 256
 
 
@@ -25,7 +24,8 @@ def search_inside(size: int) -> bool:
 
 def packed(weight: Tensor) -> Tensor:
     """W (outputs, inputs), in any layout, for x Wᵀ"""
-    outputs, inputs = weight.shape
-    room = weight.new_empty(-(-outputs // PANEL) * PANEL * inputs)
-    loaded().pack(outputs, inputs, *weight.stride(), weight.data_ptr(), room.data_ptr())
+    (outputs, inputs), kernels = weight.shape, loaded()
+    panel = kernels.panel_outputs()
+    room = weight.new_empty(-(-outputs // panel) * panel * inputs)
+    kernels.pack(outputs, inputs, *weight.stride(), weight.data_ptr(), room.data_ptr())
     return room
