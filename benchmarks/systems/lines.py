@@ -96,7 +96,7 @@ def _lips(local: bool, states: str, attends: bool = True) -> tuple[str, ...]:
     rates = "batch_size=16 learning_rate=0.003 ema=0.99 evaluate_every=5 metric=loss"
     motions = "local=true motions=[8]" if local else "local=false"
     sizes = f"{_set('look', f'{look} {motions} states={states}')} {_set('model', model)}"
-    more = f"{sizes} {_set('training', rates)} --epochs 30"
+    more = f"{sizes} {_set('training', rates)} --epochs 60"
     where = "inside" if attends else ""
     return "grid", "train.tsv", "dev.tsv", "describe", more, "wer accuracy", "evaluate", where
 
@@ -159,6 +159,4 @@ LINES = [
     Line("lips-local", *_lips(True, "alone", attends=False)),
     Line("lips-global", *_lips(False, "beside")),
     Line("lips-both", *_lips(True, "beside")),
-    Line("lips-frames", *_lips(False, "none")),
-    Line("lips-motions", *_lips(True, "none")),
 ]
