@@ -10,13 +10,15 @@ from regard.settings import flatten
 
 Unused = Mapping[tuple[str, Any], Sequence[str]]  # where an option has this value, those do nothing
 OFF = {"training.smoothing": 0.0}  # what asks for nothing, where the default asks for something
+SILENT = {"search.ctc": 0.0, "search.reverse": 0.0}  # who is not to be asked need not be there
 
 
 def refuse_unused(recipe: Recipe, unused: Unused) -> None:
-    """What does nothing must be as it is by default: a resolved recipe has a value for everything."""
+    """What does nothing must be as it is by default, or ask for nothing: a recipe has a value for everything."""
     given, idle = dict(flatten(to_dict(recipe))), dict(flatten(to_dict(Recipe()))) | OFF
     for (option, value), names in unused.items():
-        changed = [name for name in names if given[name] != idle[name]] if given[option] == value else []
+        asked = [name for name in names if name not in SILENT or given[name] != SILENT[name]]
+        changed = [name for name in asked if given[name] != idle[name]] if given[option] == value else []
         if changed:
             came, back = (", ".join(_setting(name, of[name]) for name in changed) for of in (given, idle))
             place = f"in the task {value}" if option == "task" else f"with {_setting(option, value)}"

@@ -22,6 +22,17 @@ def test_each_task_has_a_use_for_its_own_recipe(task: str) -> None:
         assert set(several) <= set(option_names())
 
 
+def test_who_is_not_to_be_asked_need_not_be_there() -> None:
+    check("pronounce", {"model.ctc": 0.0, "search.ctc": 0.0, "model.reverse": 0.0, "search.reverse": 0.0})
+
+
+@pytest.mark.parametrize("name", ["bahdanau", "luong", "no-attention", "fixed-context", "monotonic"])
+def test_variants_after_papers_have_no_second_opinion(name: str) -> None:
+    for pairs in (1, 15_000, 50_000):
+        model = load_draft(name, "pronounce").resolve(pairs, {}).model
+        assert (model.ctc, model.reverse) == (0, 0)
+
+
 LOOKS: dict[str, Any] = {"heads": 2, "terms": ["coverage"], "window": 2, "normalise": "sparsemax"}
 FEEDS: dict[str, Any] = {"query": "current", "input_feeding": True, "residual": True}
 RECURS: dict[str, Any] = {
