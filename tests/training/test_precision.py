@@ -1,5 +1,8 @@
 """bf16 where it is asked for, and torch left as it was."""
 
+import subprocess
+import sys
+
 import pytest
 import torch
 from torch import nn
@@ -30,6 +33,23 @@ def test_every_recurrence_runs_in_bf16(kind: type[nn.RNNBase], lengths: list[int
         states, _ = loop(packed)
     states.data.float().sum().backward()
     assert all(bool(weight.grad.isfinite().all()) for weight in loop.parameters())
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_products_of_any_size_are_made_where_a_virtual_machine_forbids_amx(bias: bool) -> None:
+    """There such a product ended in an error, or ended the process: so in one of its own."""
+    code = f"""if True:
+        import torch
+        from regard.training.precision import arithmetic
+        layer, vectors = torch.nn.Linear(64, 64, bias={bias}), torch.ones(64, 64)
+        exact = layer(vectors)
+        with arithmetic("bf16", torch.device("cpu")):
+            found = layer(vectors)
+        found.float().sum().backward()
+        print((found.float() - exact).abs().max().item() < 0.05)
+    """
+    found = subprocess.run([sys.executable, "-c", code], text=True, stdout=subprocess.PIPE, check=True)
+    assert found.stdout == "True\n"
 
 
 def test_torch_is_left_as_it_was_also_after_an_error() -> None:
