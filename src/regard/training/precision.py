@@ -8,8 +8,8 @@ from typing import Any
 import torch
 
 # Some virtual machines announce AMX and do not let it be used: a product in bf16 is then refused, or ends the process
-# by an illegal instruction. Without AMX, oneDNN uses the processor's other bf16 instructions. It reads this once, at its
-# first product of any kind, so it must be said before.
+# by an illegal instruction. Without AMX, oneDNN uses the processor's other bf16 instructions. It reads this once,
+# at its first product of any kind, so it must be said before.
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
 
 
