@@ -2,19 +2,23 @@
 
     python -m benchmarks.systems.crohme --data ../shared/data --work /tmp/crohme
 
-writes train.tsv and test2014.tsv: picture, tokens. The labels come from several hands: x_k and x_{k}, {x^{2}} and
-x^{2}, \\mbox{z} and z, \\left( and ( are the same ink. Here arguments are braced and nothing else is, a subscript
-comes before a superscript, and what has no ink (sizes, fonts, blanks) is left out.
+writes train.tsv, dev.tsv and test2014.tsv: picture, tokens. The labels come from several hands: x_k and x_{k}, {x^{2}}
+and x^{2}, \\mbox{z} and z, \\left( and ( are the same ink. Here arguments are braced and nothing else is, a subscript
+comes before a superscript, and what has no ink (sizes, fonts, blanks) is left out. Many wrote the same formula, so the
+dev part are texts of which training has none: those of the training part whose hashes are lowest.
 """
 
 import argparse
 import os
 from pathlib import Path
 
+from regard.data.corpora.split import place
+
 SILENT = {"\\left", "\\right", "\\Big", "\\Bigg", "\\limits", "\\mbox", "\\mathrm", "\\!", "\\;", "\\", ""}
 SAME = {"\\lbrack": "[", "\\rbrack": "]", "<": "\\lt", ">": "\\gt", "\\to": "\\rightarrow", "\\ltN": "\\lt N"}
 ARGUMENTS = {"\\frac": 2, "\\sqrt": 1}
 SCRIPTS = ("_", "^")
+DEV = 0.04  # of the texts
 
 
 def main() -> None:
@@ -25,9 +29,14 @@ def main() -> None:
     data, work = options.data / "crohme", options.work
     work.mkdir(parents=True, exist_ok=True)
     folder = os.path.relpath(data.resolve(), work.resolve())
+    parts: dict[str, list[str]] = {"train": [], "dev": [], "test2014": []}
     for name in ("train", "test2014"):
-        rows = [line.split("\t") for line in (data / f"{name}.tsv").read_text("utf-8").splitlines()]
-        lines = [f"{folder}/{picture}\t{' '.join(normal(label))}\n" for picture, label in rows]
+        for line in (data / f"{name}.tsv").read_text("utf-8").splitlines():
+            picture, label = line.split("\t")
+            text = " ".join(normal(label))
+            part = "dev" if name == "train" and place(text, 0) < DEV else name
+            parts[part].append(f"{folder}/{picture}\t{text}\n")
+    for name, lines in parts.items():
         (work / f"{name}.tsv").write_text("".join(lines), "utf-8")
 
 

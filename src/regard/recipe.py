@@ -272,6 +272,9 @@ class Look(_Section):
         "channels",
         "each layer is normalised over the channels of a place, or over the places of each channel: better for ink",
     )
+    columns: bool = option(
+        False, "lines (fit=height): a place is a whole column of cells, and a recurrent layer reads along the line"
+    )
     project: Reach = option(0, "size of a linear layer behind a trained, frozen encoder; 0 is none")
     every: Count = option(1, "of a clip, every so manyth frame is seen")
     frames: Size = option(32, "frames of a clip that are seen, at most, evenly spaced")

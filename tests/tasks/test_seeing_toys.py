@@ -3,7 +3,7 @@
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -153,24 +153,53 @@ def write_line(text: str, generator: np.random.Generator) -> np.ndarray[Any, Any
     return np.repeat(page[:, :, None], 3, 2)
 
 
-def test_writing_is_read_letter_by_letter_from_left_to_right(tmp_path: Path) -> None:
-    """All of the reader of the notes but its size: coverage in the plane, two cells, maxout, localization."""
+class Writing(NamedTuple):
+    table: Path
+    unseen: Path
+    pictures: list[Path]  # of the unseen lines
+
+
+LINES = ["look.fit=height", "look.size=16", "look.channels=1", "look.invert=true", "look.stages=[8,16,24]"]
+LINES += ["target.symbols=graphemes", "model.hidden=96", "model.compare=64", "look.norm=places"]
+
+
+@pytest.fixture(scope="module")
+def writing(tmp_path_factory: pytest.TempPathFactory) -> Writing:
+    folder = tmp_path_factory.mktemp("writing")
     generator, lines = np.random.default_rng(2), []
     for number in range(360):
         text = "".join(generator.choice(list(GLYPHS), int(generator.integers(1, 4))))
-        (tmp_path / f"{number}.png").write_bytes(png_bytes(write_line(text, generator)))
+        (folder / f"{number}.png").write_bytes(png_bytes(write_line(text, generator)))
         lines.append(f"{number}.png\t{text}\n")
-    table, unseen = tmp_path / "rows.tsv", tmp_path / "unseen.tsv"
+    table, unseen = folder / "rows.tsv", folder / "unseen.tsv"
     table.write_text("".join(lines[:320]), "utf-8")
     unseen.write_text("".join(lines[320:]), "utf-8")
-    sizes = ["look.fit=height", "look.size=16", "look.channels=1", "look.invert=true", "look.stages=[8,16,24]"]
-    sizes += ["target.symbols=graphemes", "model.query=between", "model.terms=[plane]", "model.output=maxout"]
-    sizes += ["model.localization=0.01", "model.hidden=96", "model.compare=64", "look.norm=places"]
-    train(table, tmp_path / "run", "transcribe", 12, *sizes, recipe="tiny-look")
-    assert measured(tmp_path / "run", unseen)["cer"] < 15
-    paths = tmp_path / "paths.txt"
-    paths.write_text("".join(f"{tmp_path / line.partition(chr(9))[0]}\n" for line in lines[320:]), "utf-8")
-    answers = done("predict", tmp_path / "run", "--input", paths, "--json").out.splitlines()
+    return Writing(table, unseen, [folder / f"{number}.png" for number in range(320, 360)])
+
+
+def test_writing_is_read_letter_by_letter_from_left_to_right(writing: Writing, tmp_path: Path) -> None:
+    """All of the reader of the notes but its size: coverage in the plane, two cells, maxout, localization."""
+    parts = ["model.query=between", "model.terms=[plane]", "model.output=maxout", "model.localization=0.01"]
+    train(writing.table, tmp_path / "run", "transcribe", 12, *LINES, *parts, recipe="tiny-look")
+    assert measured(tmp_path / "run", writing.unseen)["cer"] < 15
+    _check_steps(tmp_path / "run", writing.pictures)
+
+
+def test_columns_are_read_in_fewer_epochs(writing: Writing, tmp_path: Path) -> None:
+    train(writing.table, tmp_path / "run", "transcribe", 8, *LINES, "look.columns=true", recipe="tiny-look")
+    assert measured(tmp_path / "run", writing.unseen)["cer"] < 15
+    _check_steps(tmp_path / "run", writing.pictures)
+    shown = json.loads(done("predict", tmp_path / "run", writing.pictures[0], "--json").out)
+    assert shown["grid"][0] == 1
+    done("show", tmp_path / "run", writing.pictures[0], "-o", tmp_path / "line.svg")
+    assert (tmp_path / "line.svg").stat().st_size > 1000
+
+
+def _check_steps(run: Path, pictures: list[Path]) -> None:
+    """Nearly always, the next letter is found further to the right."""
+    paths = run.parent / "paths.txt"
+    paths.write_text("".join(f"{path}\n" for path in pictures), "utf-8")
+    answers = done("predict", run, "--input", paths, "--json").out.splitlines()
     steps = np.concatenate([_steps(json.loads(line)) for line in answers])
     assert (steps > 0).mean() > 0.8
 

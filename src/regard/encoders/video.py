@@ -12,6 +12,7 @@ from torch.nn import functional
 from regard.attention.memory import Encoded
 from regard.data.batching import Padded
 from regard.data.planes import Clips, Pictures
+from regard.encoders.lstmn import LSTMNEncoder
 from regard.encoders.plane import ChannelNorm, PlaneEncoder, strided
 from regard.encoders.recurrent import RecurrentEncoder
 
@@ -132,7 +133,7 @@ class FrameEncoder(nn.Module):
     def __init__(
         self,
         frames: PlaneEncoder,
-        rnn: RecurrentEncoder | None = None,
+        rnn: RecurrentEncoder | LSTMNEncoder | None = None,
         local: LocalEncoder | None = None,
         pool: str = "mean",
         parts: Parts = (1, 1),

@@ -6,10 +6,10 @@ from typing import Any
 
 from regard.answering import Answerer
 from regard.data.origin import is_sent
-from regard.data.view import View
 from regard.prediction import Prediction
 from regard.service.limits import Limits
 from regard.service.refusal import Refused
+from regard.tasks.eyes import PictureEye
 
 
 def looks(run: Answerer) -> dict[str, Any] | None:
@@ -25,13 +25,14 @@ def looks(run: Answerer) -> dict[str, Any] | None:
 def most_places(run: Answerer) -> int:
     """Of any source: cells or frames. Known before a file is opened."""
     eye = run.codec.eye
-    most: int = eye.view.most if eye.kind == "clip" else _most_cells(eye.view, eye.stride)
+    most: int = eye.view.most if eye.kind == "clip" else _most_cells(eye)
     return min(most, run.recipe.data.longest)
 
 
-def _most_cells(view: View, stride: int) -> int:
+def _most_cells(eye: PictureEye) -> int:
+    view = eye.view
     wide = view.widest if view.fit == "height" else view.size
-    return -(-view.size // stride) * -(-wide // stride)
+    return (1 if eye.columns else -(-view.size // eye.stride)) * -(-wide // eye.stride)
 
 
 def check_sent(sources: Mapping[str, str], limits: Limits) -> None:

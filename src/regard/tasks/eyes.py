@@ -54,12 +54,14 @@ class Eye(Protocol):
 
 @dataclass(frozen=True)
 class PictureEye:
-    """Cells of `stride` × `stride` pixels; `frozen` names an encoder that sees the picture before the model does."""
+    """Cells of `stride` × `stride` pixels, or with `columns` as wide as that and as high as the picture; `frozen` names
+    an encoder that sees the picture before the model does."""
 
     view: View
     stride: int
     frozen: str = ""
     line: bool = False  # pictures are lines of writing
+    columns: bool = False  # whose places are columns
 
     kind = "picture"
 
@@ -67,7 +69,7 @@ class PictureEye:
         return PictureSight(Picture.open(source, self.view), self)
 
     def to_json(self) -> dict[str, Any]:
-        kept = {"stride": self.stride, "frozen": self.frozen, "line": self.line}
+        kept = {"stride": self.stride, "frozen": self.frozen, "line": self.line, "columns": self.columns}
         return {"kind": self.kind, "view": self.view.to_json(), **kept}
 
 
@@ -78,7 +80,7 @@ class PictureSight:
 
     @property
     def rows(self) -> int:
-        return -(-self.picture.height // self.eye.stride)
+        return 1 if self.eye.columns else -(-self.picture.height // self.eye.stride)
 
     @property
     def columns(self) -> int:
@@ -156,10 +158,12 @@ def eye_from_json(content: Any) -> PictureEye | ClipEye:
     try:
         if content["kind"] == "clip":
             return ClipEye(ClipView.from_json(content["view"]), str(content["frozen"]))
-        stride, line = content["stride"], content["line"]
-        if type(stride) is not int or stride < 1 or not isinstance(line, bool):
-            raise DataError(f"stride is {stride!r:.40} and line is {line!r:.40}; expected 1, 2, 3, … and true or false")
-        return PictureEye(View.from_json(content["view"]), stride, str(content["frozen"]), line)
+        stride, line, columns = content["stride"], content["line"], content.get("columns", False)
+        if type(stride) is not int or stride < 1:
+            raise DataError(f"stride is {stride!r:.40}; expected 1, 2, 3, …")
+        if not isinstance(line, bool) or not isinstance(columns, bool):
+            raise DataError(f"line is {line!r:.40} and columns is {columns!r:.40}; expected true or false")
+        return PictureEye(View.from_json(content["view"]), stride, str(content["frozen"]), line, columns)
     except KeyError as error:
         raise DataError(f"how sources are seen lacks {error}") from error
 

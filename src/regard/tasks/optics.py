@@ -8,17 +8,17 @@ from torch import nn
 
 from regard.data.clip import ClipView
 from regard.data.view import View
+from regard.encoders.columns import ColumnEncoder
 from regard.encoders.convolution import VGG16, ConvolutionEncoder
 from regard.encoders.dense import DenseEncoder
 from regard.encoders.plane import MapEncoder, PlaneEncoder
 from regard.encoders.pretrained import load_pretrained, make_pretrained
-from regard.encoders.recurrent import RecurrentEncoder
 from regard.encoders.video import FrameEncoder, LocalEncoder
 from regard.errors import UsageError
 from regard.model import hollow
 from regard.recipe import Look, Model
 from regard.tasks.eyes import ClipEye, PictureEye
-from regard.tasks.parts import make_dropout
+from regard.tasks.parts import make_dropout, make_layers
 
 FROM_THE_START = ("small", "vgg", "dense")
 
@@ -30,7 +30,10 @@ def is_trained(look: Look) -> bool:
 def make_picture_eye(look: Look) -> PictureEye:
     facts = _facts(look)
     frozen = look.encoder if is_trained(look) and look.freeze else ""
-    return PictureEye(_view(look, facts), facts.stride, frozen, line=look.fit == "height")
+    line = look.fit == "height"
+    if look.columns and not line:
+        raise UsageError(f"look.columns reads lines of one height, but look.fit={look.fit}: set look.fit=height")
+    return PictureEye(_view(look, facts), facts.stride, frozen, line, look.columns)
 
 
 def make_clip_eye(look: Look) -> ClipEye:
@@ -86,8 +89,14 @@ def make_picture_encoder(look: Look, options: Model) -> nn.Module:
         made = MapEncoder(_facts(look).size, look.project or None, make_dropout(options))
     else:
         made = _make_plane(look, options)
-    module: nn.Module = made
+    module: nn.Module = _along_the_line(made, look, options) if look.columns else made
     return module
+
+
+def _along_the_line(plane: PlaneEncoder, look: Look, options: Model) -> ColumnEncoder:
+    """Rows of cells are counted from the pixels, also where maps were computed before."""
+    rows = -(-look.size // _facts(look).stride)
+    return ColumnEncoder(plane, make_layers(plane.size * rows, options))
 
 
 def make_clip_encoder(look: Look, options: Model) -> nn.Module:
@@ -95,9 +104,7 @@ def make_clip_encoder(look: Look, options: Model) -> nn.Module:
     frames: Any = make_picture_encoder(look, options)
     local = LocalEncoder(look.channels, look.motions, 0, look.pool, look.parts) if look.local else None
     size = frames.size * look.parts[0] * look.parts[1] + (local.size if local else 0)
-    directions = 2 if options.bidirectional else 1
-    sizes = (size, options.hidden // directions, options.cell, options.encoder_layers, options.bidirectional)
-    rnn = None if look.states == "none" else RecurrentEncoder(*sizes, options.residual, make_dropout(options))
+    rnn = None if look.states == "none" else make_layers(size, options)
     beside = look.states == "beside"
     return FrameEncoder(frames, rnn, local, look.pool, look.parts, look.moving, look.shift, beside)
 
@@ -107,6 +114,8 @@ def begin_trained(encoder: nn.Module, look: Look) -> None:
     weights = next(encoder.parameters(), None)
     if not is_trained(look) or look.freeze or weights is None or weights.is_meta:
         return
-    tuned: Any = encoder.frames if isinstance(encoder, FrameEncoder) else encoder
+    tuned: Any = encoder
+    if isinstance(encoder, FrameEncoder | ColumnEncoder):
+        tuned = encoder.frames if isinstance(encoder, FrameEncoder) else encoder.plane
     with torch.no_grad():
         tuned.load_state_dict(load_pretrained(look.encoder).state_dict())
