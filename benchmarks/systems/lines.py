@@ -147,7 +147,7 @@ LINES = [
     Line("flickr-soft", *_photographs("caption")),
     Line("flickr-static", *_photographs("caption-static")),
     Line("flickr-hard", *_photographs("caption-hard")),
-    Line("formulas-localized", *_formulas("--set model.localization=0.01")),
+    Line("formulas-localized", *_formulas("--set model.localization=0.001")),
     Line("formulas-free", *_formulas("")),
     Line("rooms-plain", *_rooms("--recipe answer-plain")),
     Line("rooms-one", *_rooms("--set look.hops=1")),
