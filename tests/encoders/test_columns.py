@@ -9,7 +9,7 @@ from regard.encoders.recurrent import RecurrentEncoder
 from regard.errors import UsageError
 from regard.recipe import Look, Model
 from regard.tasks.eyes import eye_from_json
-from regard.tasks.optics import make_picture_encoder, make_picture_eye
+from regard.tasks.optics import make_clip_eye, make_picture_encoder, make_picture_eye
 from tests.encoders.plane_laws import pictures, randomised, together
 
 HEIGHT, ROWS = 13, 4  # pixels, and cells of a quarter of them
@@ -65,3 +65,8 @@ def test_places_are_columns() -> None:
 def test_lines_must_have_one_height() -> None:
     with pytest.raises(UsageError, match="fit=height"):
         make_picture_eye(Look(columns=True, fit="within"))
+
+
+def test_clips_have_no_columns() -> None:
+    with pytest.raises(UsageError, match="does nothing for clips"):
+        make_clip_eye(Look(columns=True, fit="height"))

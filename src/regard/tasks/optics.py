@@ -37,6 +37,8 @@ def make_picture_eye(look: Look) -> PictureEye:
 
 
 def make_clip_eye(look: Look) -> ClipEye:
+    if look.columns:
+        raise UsageError("look.columns is for lines of writing and does nothing for clips: set look.columns=false")
     facts = _facts(look)
     frozen = look.encoder if is_trained(look) and look.freeze else ""
     if frozen and look.local:
@@ -115,7 +117,9 @@ def begin_trained(encoder: nn.Module, look: Look) -> None:
     if not is_trained(look) or look.freeze or weights is None or weights.is_meta:
         return
     tuned: Any = encoder
-    if isinstance(encoder, FrameEncoder | ColumnEncoder):
-        tuned = encoder.frames if isinstance(encoder, FrameEncoder) else encoder.plane
+    if isinstance(encoder, FrameEncoder):
+        tuned = encoder.frames
+    elif isinstance(encoder, ColumnEncoder):
+        tuned = encoder.plane
     with torch.no_grad():
         tuned.load_state_dict(load_pretrained(look.encoder).state_dict())
