@@ -5,6 +5,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from regard.fast.keeping import keep
+
 
 class Noise(NamedTuple):
     """A decoder's masks, drawn before its first step and used at all; all None where dropout is not variational."""
@@ -58,5 +60,5 @@ class Dropout(nn.Module):
             return nn.functional.dropout(torch.ones_like(like), self.share)
         lowest, highest = -(2**63), None  # all 64 bits
         draws = torch.empty(-(-like.numel() // 4), dtype=torch.int64).random_(lowest, highest)
-        kept = draws.view(torch.int16)[: like.numel()] >= round(self.share * 2**16) - 2**15
-        return kept.view_as(like).to(like.dtype).mul_(1 / (1 - self.share))
+        least = round(self.share * 2**16) - 2**15
+        return keep(draws.view(torch.int16)[: like.numel()], least, 1 / (1 - self.share), like.dtype).view_as(like)

@@ -25,13 +25,18 @@ class Grown(NamedTuple):
 
 def grow(keys: Tensor) -> Grown | Tensor:
     """Keys with their powers, or the keys alone where they are out of reach."""
-    if not wanted(keys) or keys.numel() == 0 or float(keys.detach().abs().amax()) > REACH:
+    if not wanted(keys) or keys.numel() == 0 or farthest(keys) > REACH:
         return keys
-    return Grown(keys, torch.exp(2 * keys.detach()), [])
+    return Grown(keys, (2 * keys.detach()).exp_(), [])
 
 
 def within_reach(query: Tensor) -> bool:
-    return query.numel() > 0 and float(query.detach().abs().amax()) <= REACH
+    return query.numel() > 0 and farthest(query) <= REACH
+
+
+def farthest(numbers: Tensor) -> float:
+    """max |x|, in one pass and without a copy"""
+    return float(torch.linalg.vector_norm(numbers.detach(), torch.inf))
 
 
 def additive_energy(query: Tensor, grown: Grown, v: Tensor) -> Tensor:

@@ -99,18 +99,27 @@ static inline __attribute__((always_inline)) void line(const int panels, long in
         for (int half = 0; half < 2; half++) *(lanes *)(y + p * PANEL + half * WIDE) = sum[p][half];
 }
 
-static void tiles(long rows, long inputs, const number *x, long stride, const number *panel, number *y, long width) {
-    long r = 0;
-    for (; r + TALL <= rows; r += TALL) tile(TALL, inputs, x + r * stride, stride, panel, y + r * width, width);
-    for (; r + 6 <= rows; r += 6) tile(6, inputs, x + r * stride, stride, panel, y + r * width, width);
-    x += r * stride, y += r * width;
-    switch (rows - r) { /* a number of rows that the compiler knows is a loop that it can unroll */
+static void last_tile(long rows, long inputs, const number *x, long stride, const number *panel, number *y, long width) {
+    switch (rows) { /* a number of rows that the compiler knows is a loop that it can unroll */
     case 5: tile(5, inputs, x, stride, panel, y, width); break;
     case 4: tile(4, inputs, x, stride, panel, y, width); break;
     case 3: tile(3, inputs, x, stride, panel, y, width); break;
     case 2: tile(2, inputs, x, stride, panel, y, width); break;
     case 1: tile(1, inputs, x, stride, panel, y, width); break;
     }
+}
+
+/* A tile of up to three rows takes as long as one of four, since each sum waits for itself: seven to nine rows at the end
+ * are two tiles of about one height, not six and few. */
+static void tiles(long rows, long inputs, const number *x, long stride, const number *panel, number *y, long width) {
+    long r = 0, half;
+    for (; rows - r >= TALL + 4 || rows - r == TALL; r += TALL)
+        tile(TALL, inputs, x + r * stride, stride, panel, y + r * width, width);
+    for (; rows - r >= 10 || rows - r == 6; r += 6) tile(6, inputs, x + r * stride, stride, panel, y + r * width, width);
+    half = rows - r > 6 ? (rows - r + 1) / 2 : 0;
+    last_tile(half, inputs, x + r * stride, stride, panel, y + r * width, width);
+    r += half;
+    last_tile(rows - r, inputs, x + r * stride, stride, panel, y + r * width, width);
 }
 
 /* y (rows, outputs) += x (rows, inputs; `stride` apart) W^T */
@@ -158,66 +167,107 @@ void lstm_forward(long rows, long size, const number *driven, const number *carr
 }
 
 /* into_carry holds dc_t before and dc_{t-1} after */
-void lstm_backward(long rows, long size, const number *restrict gates, const number *restrict carry,
-                   const number *restrict squashed, const number *restrict into_state, number *restrict into_carry,
-                   number *restrict into_gates) {
+static inline void lstm_row_backward(long size, const number *restrict y, const number *restrict old,
+                                     const number *restrict t, const number *restrict ds, number *restrict dc,
+                                     number *restrict d) {
+    for (long k = 0; k < size; k++) {
+        number i = y[k], f = y[size + k], g = y[2 * size + k], o = y[3 * size + k];
+        number through = dc[k] + ds[k] * o * (1 - t[k] * t[k]);
+        d[k] = through * g * i * (1 - i);
+        d[size + k] = through * old[k] * f * (1 - f);
+        d[2 * size + k] = through * i * (1 - g * g);
+        d[3 * size + k] = ds[k] * t[k] * o * (1 - o);
+        dc[k] = through * f;
+    }
+}
+
+void lstm_backward(long rows, long size, const number *gates, const number *carry, const number *squashed,
+                   const number *into_state, number *into_carry, number *into_gates) {
     for (long row = 0; row < rows; row++) {
-        const number *restrict y = gates + 4 * size * row;
-        const number *restrict old = carry + size * row, *restrict t = squashed + size * row;
-        const number *restrict ds = into_state + size * row;
-        number *restrict d = into_gates + 4 * size * row, *restrict dc = into_carry + size * row;
-        for (long k = 0; k < size; k++) {
-            number i = y[k], f = y[size + k], g = y[2 * size + k], o = y[3 * size + k];
-            number through = dc[k] + ds[k] * o * (1 - t[k] * t[k]);
-            d[k] = through * g * i * (1 - i);
-            d[size + k] = through * old[k] * f * (1 - f);
-            d[2 * size + k] = through * i * (1 - g * g);
-            d[3 * size + k] = ds[k] * t[k] * o * (1 - o);
-            dc[k] = through * f;
-        }
+        long at = size * row;
+        lstm_row_backward(size, gates + 4 * at, carry + at, squashed + at, into_state + at, into_carry + at,
+                          into_gates + 4 * at);
     }
 }
 
-static void blank(long rows, long size, long place, const int64_t *lengths, number *state, number *carry) {
+/* The numbers of the rows that reach a place, in their order; all, where no lengths are given */
+static long reaching(long rows, long place, const int64_t *lengths, int64_t *who) {
+    long count = 0;
     for (long row = 0; row < rows; row++)
-        if (place >= lengths[row]) {
-            memset(state + row * size, 0, sizeof(number) * size);
-            memset(carry + row * size, 0, sizeof(number) * size);
-        }
+        if (!lengths || place < lengths[row]) who[count++] = row;
+    return count;
 }
 
-/* A whole recurrence: drives (T, rows, 4H) are W x_j + b; states and carries (T + 1, rows, H) have their first row and
- * stand in the order of the steps. `backwards` begins at the last place. Where lengths are given, a row's state is zero at
- * places beyond its own: there it has not begun, or has ended. */
+/* Some rows of a rectangle, side by side: as they are where they are all, else copied */
+static const number *chosen(long count, long rows, long size, const int64_t *who, const number *from, number *room) {
+    if (count == rows) return from;
+    for (long r = 0; r < count; r++) memcpy(room + r * size, from + who[r] * size, sizeof(number) * size);
+    return room;
+}
+
+static void clear(long count, number *numbers) { memset(numbers, 0, sizeof(number) * count); }
+
+/* A whole recurrence: drives (T, rows, 4H) are W x_j + b. What is kept of a step stands at its place; states and carries
+ * (T + 1, rows, H) have what was before the first step as well: at the front, or, `backwards`, where the last place is read
+ * first, at the end. Where lengths are given, the first states are zero, a row's state is zero at places beyond its own,
+ * where it has not begun or has ended, and nothing is computed for it there. room: rows 5H numbers; who: rows. */
 void lstm_run(long steps, long rows, long size, long backwards, const int64_t *lengths, const number *drives,
-              const number *recurrence, number *states, number *carries, number *squashed, number *gates,
-              number *driven) {
+              const number *recurrence, number *states, number *carries, number *squashed, number *gates, number *room,
+              int64_t *who) {
     long small = rows * size, wide = 4 * small;
+    number *driven = room, *apart = room + wide;
     for (long t = 0; t < steps; t++) {
-        long place = backwards ? steps - 1 - t : t;
-        number *state = states + (t + 1) * small, *carry = carries + (t + 1) * small;
-        memcpy(driven, drives + place * wide, sizeof(number) * wide);
-        add_product(rows, 4 * size, size, states + t * small, size, recurrence, driven);
-        lstm_forward(rows, size, driven, carries + t * small, gates + t * wide, state, carry, squashed + t * small);
-        if (lengths) blank(rows, size, place, lengths, state, carry);
+        long place = backwards ? steps - 1 - t : t, live = reaching(rows, place, lengths, who);
+        long before = (place + !!backwards) * small, after = (place + !backwards) * small;
+        if (live < rows) {
+            clear(small, states + after), clear(small, carries + after);
+            clear(small, squashed + place * small), clear(wide, gates + place * wide);
+        }
+        for (long r = 0; r < live; r++)
+            memcpy(driven + r * 4 * size, drives + place * wide + who[r] * 4 * size, sizeof(number) * 4 * size);
+        if (t > 0 || !lengths) {
+            const number *state = chosen(live, rows, size, who, states + before, apart);
+            add_product(live, 4 * size, size, state, size, recurrence, driven);
+        }
+        for (long r = 0; r < live; r++) {
+            long at = who[r] * size;
+            lstm_row(size, driven + r * 4 * size, carries + before + at, gates + place * wide + 4 * at,
+                     carries + after + at, squashed + place * small + at, states + after + at);
+        }
     }
 }
 
-/* Its gradients; turned is U^T, packed; into_states stand in the order of the steps, drives in that of the places.
- * into_carry holds dc_T before and dc_0 after, past ends as ds_0. */
+/* Its gradients; turned is U^T, packed; into_states and into_drives stand in the order of the places. into_carry holds
+ * that of the last carry before and of the first after; past ends as that of the first state, but not where lengths are
+ * given. */
 void lstm_run_backward(long steps, long rows, long size, long backwards, const int64_t *lengths, const number *turned,
                        const number *carries, const number *squashed, const number *gates, const number *into_states,
-                       number *into_drives, number *into_carry, number *past) {
+                       number *into_drives, number *into_carry, number *past, number *room, int64_t *who) {
     long small = rows * size, wide = 4 * small;
-    memset(past, 0, sizeof(number) * small);
+    number *product = room + wide;
+    clear(small, past);
     for (long t = steps - 1; t >= 0; t--) {
-        long place = backwards ? steps - 1 - t : t;
+        long place = backwards ? steps - 1 - t : t, live = reaching(rows, place, lengths, who), next = 0;
+        const number *carry = carries + (place + !!backwards) * small;
         number *into_drive = into_drives + place * wide;
-        for (long k = 0; k < small; k++) past[k] += into_states[t * small + k];
-        if (lengths) blank(rows, size, place, lengths, past, into_carry);
-        lstm_backward(rows, size, gates + t * wide, carries + t * small, squashed + t * small, past, into_carry,
-                      into_drive);
-        set_product(rows, size, 4 * size, into_drive, 4 * size, turned, past);
+        if (live < rows) clear(wide, into_drive);
+        for (long row = 0; row < rows; row++) {
+            long at = row * size;
+            if (next == live || who[next] != row) {
+                clear(size, past + at), clear(size, into_carry + at);
+                continue;
+            }
+            next++;
+            for (long k = at; k < at + size; k++) past[k] += into_states[place * small + k];
+            lstm_row_backward(size, gates + place * wide + 4 * at, carry + at, squashed + place * small + at, past + at,
+                              into_carry + at, into_drive + 4 * at);
+        }
+        if (t == 0 && lengths) continue;
+        const number *slopes = chosen(live, rows, 4 * size, who, into_drive, room);
+        number *slope = live == rows ? past : product;
+        set_product(live, size, 4 * size, slopes, 4 * size, turned, slope);
+        for (long r = 0; slope != past && r < live; r++)
+            memcpy(past + who[r] * size, product + r * size, sizeof(number) * size);
     }
 }
 
@@ -346,6 +396,14 @@ number read_and_move(long rows, long places, long size, long width, long hidden,
     return farthest;
 }
 
+static void blank(long rows, long size, long place, const int64_t *lengths, number *state, number *carry) {
+    for (long row = 0; row < rows; row++)
+        if (place >= lengths[row]) {
+            memset(state + row * size, 0, sizeof(number) * size);
+            memset(carry + row * size, 0, sizeof(number) * size);
+        }
+}
+
 /* One direction of an LSTM over rows of `places`, from states of zero, where nothing need be remembered of a step: place
  * j of row r is driven by row which[r * places + j] of drives, W x + b, and its state goes to values + (r * places + j) *
  * width, zero beyond the row's length. `backwards` begins at the last place. room: 8 rows H numbers. */
@@ -359,7 +417,7 @@ void lstm_read(long rows, long places, long size, long width, long backwards, co
         long place = backwards ? places - 1 - step : step;
         for (long row = 0; row < rows; row++)
             memcpy(driven + row * wide, drives + which[row * places + place] * wide, sizeof(number) * wide);
-        add_product(rows, wide, size, state, size, recurrence, driven);
+        if (step > 0) add_product(rows, wide, size, state, size, recurrence, driven);
         for (long row = 0; row < rows; row++) {
             number *gates = driven + row * wide;
             lstm_row(size, gates, carry + row * size, gates, after + row * size, squashed, state + row * size);
@@ -545,4 +603,9 @@ void read_run_backward(long steps, long rows, long places, long size, long width
                         slopes, into_query, into_keys, into_values, into_v);
         add_product(rows, hidden, size, into_query, size, turned_query, past);
     }
+}
+
+/* 1 / (1 - share) where 16 random bits are `least` or more, else 0: dropout's masks */
+void keep_some(long count, long least, const int16_t *draws, const number *scale, number *kept) {
+    for (long k = 0; k < count; k++) kept[k] = draws[k] >= least ? *scale : 0.0f;
 }

@@ -28,12 +28,13 @@ SIGNATURES = {
     "lstm_read": (5, 6, None),
     "panel_outputs": (0, 0, COUNT),
     "pack": (4, 2, None),
-    "lstm_run": (4, 8, None),
-    "lstm_run_backward": (4, 9, None),
+    "lstm_run": (4, 9, None),
+    "lstm_run_backward": (4, 11, None),
     "read_run": (6, 15, ctypes.c_float),
     "read_run_backward": (6, 23, None),
     "greedy_run": (11, 23, COUNT),
     "softmax_slopes": (2, 8, None),
+    "keep_some": (2, 3, None),
 }  # counts, then pointers, then what is returned
 
 

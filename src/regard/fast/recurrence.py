@@ -51,9 +51,9 @@ def _run_inside(loop: nn.RNNBase, vectors: Tensor, lengths: Tensor) -> tuple[Ten
         states, _ = _LSTMStates.apply(
             drives, recurrence, first, first, bool(direction), lengths.contiguous()
         )  # (S, B, H)
-        values.append(states)
+        values.append(states.transpose(0, 1))  # (B, S, H)
         last.append(states[0] if direction else states[lengths - 1, torch.arange(len(lengths))])  # (B, H)
-    return torch.cat(values, -1).transpose(0, 1).contiguous(), torch.cat(last, -1)
+    return torch.cat(values, -1), torch.cat(last, -1)
 
 
 def _take(sequences: Tensor, places: Tensor) -> Tensor:
@@ -111,16 +111,20 @@ class LSTMTape:
         self._stride = [one.stride(0) * one.element_size() for one in self.tensors]
 
     @classmethod
-    def begin(cls, steps: int, state: Tensor, carry: Tensor) -> "LSTMTape":
-        """Blank, but for s_0 and c_0 (B, H)."""
+    def begin(cls, steps: int, state: Tensor, carry: Tensor, *, backwards: bool = False) -> "LSTMTape":
+        """Blank, but for s_0 and c_0 (B, H), which stand last where the last place is read first."""
         rows, size = state.shape
         states, carries = (state.new_empty(steps + 1, rows, size) for _ in range(2))
-        states[0], carries[0] = state, carry
+        states[-1 if backwards else 0], carries[-1 if backwards else 0] = state, carry
         return cls(states, carries, state.new_empty(steps, rows, size), state.new_empty(steps, rows, 4 * size))
 
     @property
     def tensors(self) -> tuple[Tensor, ...]:
         return self.states, self.carries, self.squashed, self.gates
+
+    def room(self) -> tuple[Tensor, Tensor]:
+        """What kernels.c needs besides for a loop that leaves rows out: space, and their numbers."""
+        return self.states.new_empty(self.rows, 5 * self.size), torch.empty(self.rows, dtype=torch.long)
 
     def forward(self, step: int, driven: Tensor) -> None:
         """From W x_t + U s_{t-1} + b (B, G) to s_t and c_t, which are the tape's `step + 1`."""
@@ -151,18 +155,18 @@ class _LSTMStates(torch.autograd.Function):
         backwards: bool,
         lengths: Tensor | None,
     ) -> tuple[Tensor, Tensor]:
-        tape = LSTMTape.begin(len(drives), state, carry)
-        driven, turned = drives.new_empty(drives.shape[1:]), recurrence.t()
+        tape = LSTMTape.begin(len(drives), state, carry, backwards=backwards)
         ctx.inside, ctx.backwards, ctx.lengths = loops_inside(), backwards, lengths
         if ctx.inside:
-            given = (lengths, drives.contiguous(), packed(recurrence), *tape.tensors, driven)
+            given = (lengths, drives.contiguous(), packed(recurrence), *tape.tensors, *tape.room())
             loaded().lstm_run(len(drives), tape.rows, tape.size, backwards, *map(address, given))
         else:
+            driven, turned = drives.new_empty(drives.shape[1:]), recurrence.t()
             for step, (drive, before) in enumerate(zip(drives.unbind(0), tape.states.unbind(0), strict=False)):
                 torch.addmm(drive, before, turned, out=driven)
                 tape.forward(step, driven)
         ctx.save_for_backward(recurrence, *tape.tensors)
-        return tape.states[1:].flip(0) if backwards else tape.states[1:], tape.carries[-1].clone()
+        return tape.states[:-1] if backwards else tape.states[1:], tape.carries[0 if backwards else -1].clone()
 
     @staticmethod
     @once_differentiable
@@ -172,9 +176,8 @@ class _LSTMStates(torch.autograd.Function):
         into_drives = torch.empty_like(tape.gates)
         into_carry, past = into_last.clone(memory_format=torch.contiguous_format), torch.zeros_like(tape.carries[0])
         if ctx.inside:
-            ordered = (into_states.flip(0) if ctx.backwards else into_states).contiguous()
-            given = (ctx.lengths, packed(recurrence.t()), *tape.tensors[1:], ordered)
-            written = (into_drives, into_carry, past)
+            given = (ctx.lengths, packed(recurrence.t()), *tape.tensors[1:], into_states.contiguous())
+            written = (into_drives, into_carry, past, *tape.room())
             numbers = (len(into_drives), tape.rows, tape.size, ctx.backwards)
             loaded().lstm_run_backward(*numbers, *map(address, (*given, *written)))
         else:
@@ -184,6 +187,6 @@ class _LSTMStates(torch.autograd.Function):
                 torch.add(into, past, out=into_state)
                 tape.backward(step, into_state, into_carry, into_drive)
                 torch.mm(into_drive, recurrence, out=past)
-        before = tape.states[:-1].flip(0) if ctx.backwards else tape.states[:-1]
+        before = tape.states[1:] if ctx.backwards else tape.states[:-1]
         into_recurrence = into_drives.flatten(0, 1).t() @ before.flatten(0, 1)
         return into_drives, into_recurrence, past, into_carry, None, None
