@@ -1,6 +1,7 @@
 """The fast spelling equals the plain one, which is the reference, in outputs, weights, gradients and answers.
 
-With kernels.c on one thread and on several, and without a compiler; in float32, since that is what the kernels know.
+With kernels.c on one thread and on several, with loops in Python, and without a compiler; in float32, since
+that is what the kernels know.
 """
 
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from torch import Tensor
 from regard.attention import soft
 from regard.cells import CELLS
 from regard.decoders import recurrent
-from regard.fast import attend, cross_entropy, encoding, gates, kernels, reading, recurrence
+from regard.fast import attend, cross_entropy, encoding, gates, kernels, reading, recurrence, threads
 from regard.fast.switch import plain
 from regard.model import EncoderDecoder
 from regard.recipe import Search
@@ -33,16 +34,18 @@ DECODERS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.fixture(params=["kernels", "several threads", "torch"], autouse=True)
+@pytest.fixture(params=["kernels", "several threads", "loops in Python", "torch"], autouse=True)
 def spelling(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "torch":
         for module in (attend, cross_entropy, gates, recurrence):
             monkeypatch.setattr(module, "library", lambda: None)
     elif kernels.library() is None:
         pytest.skip("this machine has no C compiler")
-    elif request.param == "several threads":  # loops in Python, products by torch
+    elif request.param == "several threads":
+        monkeypatch.setattr(threads, "parts", lambda rows: min(3, rows))
+    elif request.param == "loops in Python":  # products by torch
         for module in (reading, recurrence):
-            monkeypatch.setattr(module, "loops_inside", lambda: False)
+            monkeypatch.setattr(module, "loops_inside", lambda rows: False)
         for module in (encoding, recurrent):
             monkeypatch.setattr(module, "search_inside", lambda size: False)
 

@@ -210,18 +210,19 @@ static void clear(long count, number *numbers) { memset(numbers, 0, sizeof(numbe
 /* A whole recurrence: drives (T, rows, 4H) are W x_j + b. What is kept of a step stands at its place; states and carries
  * (T + 1, rows, H) have what was before the first step as well: at the front, or, `backwards`, where the last place is read
  * first, at the end. Where lengths are given, the first states are zero, a row's state is zero at places beyond its own,
- * where it has not begun or has ended, and nothing is computed for it there. room: rows 5H numbers; who: rows. */
-void lstm_run(long steps, long rows, long size, long backwards, const int64_t *lengths, const number *drives,
+ * where it has not begun or has ended, and nothing is computed for it there. `rows` are some of `all` that the rectangles
+ * have, from the first on that is given. room: rows 5H numbers; who: rows. */
+void lstm_run(long steps, long rows, long all, long size, long backwards, const int64_t *lengths, const number *drives,
               const number *recurrence, number *states, number *carries, number *squashed, number *gates, number *room,
               int64_t *who) {
-    long small = rows * size, wide = 4 * small;
-    number *driven = room, *apart = room + wide;
+    long small = all * size, wide = 4 * small;
+    number *driven = room, *apart = room + 4 * rows * size;
     for (long t = 0; t < steps; t++) {
         long place = backwards ? steps - 1 - t : t, live = reaching(rows, place, lengths, who);
         long before = (place + !!backwards) * small, after = (place + !backwards) * small;
         if (live < rows) {
-            clear(small, states + after), clear(small, carries + after);
-            clear(small, squashed + place * small), clear(wide, gates + place * wide);
+            clear(rows * size, states + after), clear(rows * size, carries + after);
+            clear(rows * size, squashed + place * small), clear(4 * rows * size, gates + place * wide);
         }
         for (long r = 0; r < live; r++)
             memcpy(driven + r * 4 * size, drives + place * wide + who[r] * 4 * size, sizeof(number) * 4 * size);
@@ -240,17 +241,18 @@ void lstm_run(long steps, long rows, long size, long backwards, const int64_t *l
 /* Its gradients; turned is U^T, packed; into_states and into_drives stand in the order of the places. into_carry holds
  * that of the last carry before and of the first after; past ends as that of the first state, but not where lengths are
  * given. */
-void lstm_run_backward(long steps, long rows, long size, long backwards, const int64_t *lengths, const number *turned,
-                       const number *carries, const number *squashed, const number *gates, const number *into_states,
-                       number *into_drives, number *into_carry, number *past, number *room, int64_t *who) {
-    long small = rows * size, wide = 4 * small;
-    number *product = room + wide;
-    clear(small, past);
+void lstm_run_backward(long steps, long rows, long all, long size, long backwards, const int64_t *lengths,
+                       const number *turned, const number *carries, const number *squashed, const number *gates,
+                       const number *into_states, number *into_drives, number *into_carry, number *past, number *room,
+                       int64_t *who) {
+    long small = all * size, wide = 4 * small;
+    number *product = room + 4 * rows * size;
+    clear(rows * size, past);
     for (long t = steps - 1; t >= 0; t--) {
         long place = backwards ? steps - 1 - t : t, live = reaching(rows, place, lengths, who), next = 0;
         const number *carry = carries + (place + !!backwards) * small;
         number *into_drive = into_drives + place * wide;
-        if (live < rows) clear(wide, into_drive);
+        if (live < rows) clear(4 * rows * size, into_drive);
         for (long row = 0; row < rows; row++) {
             long at = row * size;
             if (next == live || who[next] != row) {
@@ -341,24 +343,25 @@ number attend_forward(long rows, long places, long size, long width, const numbe
 }
 
 /* All steps of a decoder that reads before it moves; joined is [W_q; U], drive_context C, both packed. What is kept of
- * each step stands as in lstm_run and attend_forward. room: rows (A + 8H) numbers. Returns the largest |q|. */
-number read_run(long steps, long rows, long places, long size, long width, long hidden, const number *drives,
+ * each step stands as in lstm_run and attend_forward, and `rows` are some of `all`. room: rows (A + 8H) numbers. Returns
+ * the largest |q|. */
+number read_run(long steps, long rows, long all, long places, long size, long width, long hidden, const number *drives,
                 const number *joined, const number *drive_context, const number *powers, const number *v,
                 const number *values, const uint8_t *mask, number *raised, number *weights, number *contexts,
                 number *states, number *carries, number *squashed, number *gates, number *room) {
-    long small = rows * hidden, wide = 4 * hidden, both = size + wide;
+    long small = all * hidden, wide = 4 * hidden, both = size + wide;
     number *driven = room + rows * both, farthest = 0;
     for (long t = 0; t < steps; t++) {
-        number *context = contexts + t * rows * width;
+        number *context = contexts + t * all * width;
         set_product(rows, both, hidden, states + t * small, hidden, joined, room);
-        number far = attend(rows, places, size, width, room, both, powers, v, values, mask, raised + t * rows * size,
-                            weights + t * rows * places, context);
+        number far = attend(rows, places, size, width, room, both, powers, v, values, mask, raised + t * all * size,
+                            weights + t * all * places, context);
         farthest = far > farthest ? far : farthest;
         for (long row = 0; row < rows; row++)
             for (long k = 0; k < wide; k++)
-                driven[row * wide + k] = drives[(t * rows + row) * wide + k] + room[row * both + size + k];
+                driven[row * wide + k] = drives[(t * all + row) * wide + k] + room[row * both + size + k];
         add_product(rows, wide, width, context, width, drive_context, driven);
-        lstm_forward(rows, hidden, driven, carries + t * small, gates + t * rows * wide, states + (t + 1) * small,
+        lstm_forward(rows, hidden, driven, carries + t * small, gates + t * all * wide, states + (t + 1) * small,
                      carries + (t + 1) * small, squashed + t * small);
     }
     return farthest;
@@ -576,30 +579,31 @@ void attend_backward(long rows, long places, long size, long width, const number
 }
 
 /* The gradients of read_run. turned_* are the transposed weights, packed; into_contexts and into_weights may be 0; sums
- * as in attend_backward; past and into_carry (rows, H) begin as zero and end as ds_0 and dc_0. room: rows V + places. */
-void read_run_backward(long steps, long rows, long places, long size, long width, long hidden,
+ * as in attend_backward; past and into_carry (rows, H) begin as zero and end as ds_0 and dc_0. `rows` are some of `all`.
+ * room: rows V + places. */
+void read_run_backward(long steps, long rows, long all, long places, long size, long width, long hidden,
                        const number *turned_query, const number *turned_recurrence, const number *turned_context,
                        const number *powers, const number *v, const number *values, const uint8_t *mask,
                        const number *raised, const number *weights, const number *carries, const number *squashed,
                        const number *gates, const number *into_states, const number *into_contexts,
                        const number *into_weights, number *into_gates, number *into_queries, number *into_keys,
                        number *into_values, number *into_v, number *past, number *into_carry, number *room) {
-    long small = rows * hidden, wide = 4 * hidden;
+    long small = all * hidden, wide = 4 * hidden;
     number *into_context = room, *slopes = room + rows * width;
     for (long t = steps - 1; t >= 0; t--) {
-        number *slope = into_gates + t * rows * wide, *into_query = into_queries + t * rows * size;
+        number *slope = into_gates + t * all * wide, *into_query = into_queries + t * all * size;
         if (into_states)
-            for (long k = 0; k < small; k++) past[k] += into_states[t * small + k];
-        lstm_backward(rows, hidden, gates + t * rows * wide, carries + t * small, squashed + t * small, past, into_carry,
+            for (long k = 0; k < rows * hidden; k++) past[k] += into_states[t * small + k];
+        lstm_backward(rows, hidden, gates + t * all * wide, carries + t * small, squashed + t * small, past, into_carry,
                       slope);
         set_product(rows, hidden, wide, slope, wide, turned_recurrence, past);
         if (into_contexts)
-            memcpy(into_context, into_contexts + t * rows * width, sizeof(number) * rows * width);
+            memcpy(into_context, into_contexts + t * all * width, sizeof(number) * rows * width);
         else
             memset(into_context, 0, sizeof(number) * rows * width);
         add_product(rows, width, wide, slope, wide, turned_context, into_context);
-        attend_backward(rows, places, size, width, powers, v, values, mask, raised + t * rows * size,
-                        weights + t * rows * places, into_weights ? into_weights + t * rows * places : 0, into_context,
+        attend_backward(rows, places, size, width, powers, v, values, mask, raised + t * all * size,
+                        weights + t * all * places, into_weights ? into_weights + t * all * places : 0, into_context,
                         slopes, into_query, into_keys, into_values, into_v);
         add_product(rows, hidden, size, into_query, size, turned_query, past);
     }

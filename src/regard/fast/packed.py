@@ -1,25 +1,26 @@
 """Weights laid out for the products of kernels.c: a few rows times the same weights, step after step.
 
-A library's product packs its weights anew at every call; a loop packs them once. torch's products use all threads,
-these one, so with several threads the loops stay with torch.
+A library's product packs its weights anew at every call; a loop packs them once. Several threads share out the rows;
+where there are too few rows for most of them, the loops stay with torch, whose products use all threads.
 """
 
 import torch
 from torch import Tensor
 
 from regard.fast.kernels import loaded
+from regard.fast.threads import parts
 
 SMALL = 512  # up to this size of the state search stays inside kernels.c, on one thread; measured at 256
 
 
-def loops_inside() -> bool:
-    """Whether whole loops should run inside kernels.c."""
-    return torch.get_num_threads() == 1
+def loops_inside(rows: int) -> bool:
+    """Whether whole loops over so many rows should run inside kernels.c."""
+    return 2 * parts(rows) > torch.get_num_threads()
 
 
 def search_inside(size: int) -> bool:
     """The same for loops that learn nothing: there is less in them that several threads could share."""
-    return loops_inside() or size <= SMALL
+    return torch.get_num_threads() == 1 or size <= SMALL
 
 
 def packed(weight: Tensor) -> Tensor:

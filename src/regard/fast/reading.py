@@ -16,6 +16,7 @@ from regard.fast.energy import REACH, Grown
 from regard.fast.kernels import address, loaded
 from regard.fast.packed import loops_inside, packed
 from regard.fast.recurrence import LSTMTape
+from regard.fast.threads import at, share_out
 
 
 class Read(NamedTuple):
@@ -83,13 +84,20 @@ class _ReadAll(torch.autograd.Function):
         contexts, compared = drives.new_empty(steps, rows, width), drives.new_empty(rows, size)
         driven = drives.new_empty(drives.shape[1:])
         kernels = loaded()
-        inside = layers == 1 and loops_inside()
+        inside = layers == 1 and loops_inside(rows)
         if inside:
-            joined, room = torch.cat([query, recurrences[0]]), drives.new_empty(rows, size + 2 * drives.size(-1))
-            given = (drives.contiguous(), packed(joined), packed(context_drive), power, v, values, mask)
-            kept = (raised, weights, contexts, *tapes[0].tensors, room)
-            numbers = (steps, rows, places, size, width, tapes[0].size)
-            if kernels.read_run(*numbers, *map(address, (*given, *kept))) > REACH:
+            drives, arranged = drives.contiguous(), (packed(torch.cat([query, recurrences[0]])), packed(context_drive))
+
+            def run(begin: int, end: int) -> float:
+                numbers = (steps, end - begin, rows, places, size, width, tapes[0].size)
+                room = drives.new_empty(end - begin, size + 2 * drives.size(-1))
+                source = (at(power, begin), address(v), at(values, begin), at(mask, begin))
+                kept = (at(one, begin, 1) for one in (raised, weights, contexts, *tapes[0].tensors))
+                given = (at(drives, begin, 1), *map(address, arranged), *source, *kept, address(room))
+                farthest: float = kernels.read_run(*numbers, *given)
+                return farthest
+
+            if max(share_out(rows, run)) > REACH:
                 raise OutOfReach
         for step, drive in enumerate(drives) if not inside else ():
             torch.mm(tapes[-1].states[step], query.t(), out=compared)
@@ -128,15 +136,23 @@ class _ReadAll(torch.autograd.Function):
         carries = [torch.zeros_like(past) for past in pasts]
         given = into_weights.contiguous() if into_weights is not None else None
         kernels = loaded()
-        inside = layers == 1 and loops_inside()
+        inside = layers == 1 and loops_inside(rows)
         if inside:
             turned = [packed(one.t()) for one in (query, recurrences[0], context_drive)]
-            source = (power, v, values, mask, raised, weights, *tapes[0].tensors[1:])
             slopes_of = [None if one is None else one.contiguous() for one in (into_states, into_contexts)]
-            written = (into_gates[0], into_queries, into_keys, into_values, into_v, pasts[0], carries[0])
-            room = power.new_empty(rows * width + places)
-            everything = (*turned, *source, *slopes_of, given, *written, room)
-            kernels.read_run_backward(steps, rows, places, size, width, tapes[0].size, *map(address, everything))
+
+            def run(begin: int, end: int) -> Tensor:
+                numbers, mine = (steps, end - begin, rows, places, size, width, tapes[0].size), torch.zeros_like(v)
+                source = (at(power, begin), address(v), at(values, begin), at(mask, begin))
+                kept = (at(one, begin, 1) for one in (raised, weights, *tapes[0].tensors[1:], *slopes_of, given))
+                slopes = (at(one, begin, 1) for one in (into_gates[0], into_queries))
+                sums = (at(into_keys, begin), at(into_values, begin), address(mine))
+                room = power.new_empty((end - begin) * width + places)
+                ends = (at(pasts[0], begin), at(carries[0], begin), address(room))
+                kernels.read_run_backward(*numbers, *map(address, turned), *source, *kept, *slopes, *sums, *ends)
+                return mine
+
+            into_v = torch.stack(share_out(rows, run)).sum(0)
         for step in reversed(range(steps)) if not inside else ():
             if into_states is not None:
                 pasts[-1] += into_states[step]

@@ -14,6 +14,7 @@ from regard.fast.gates import gru, lstm
 from regard.fast.gathering import product, share
 from regard.fast.kernels import address, library, loaded
 from regard.fast.packed import loops_inside, packed
+from regard.fast.threads import at, share_out
 
 
 def run_layer(loop: nn.RNNBase, vectors: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
@@ -22,7 +23,7 @@ def run_layer(loop: nn.RNNBase, vectors: Tensor, lengths: Tensor) -> tuple[Tenso
     Where the loop is torch's, each sequence is turned around by its own length for the second direction, so no loop
     needs a mask: what is computed beyond a sequence's end is not read by anything before it.
     """
-    if loop.mode == "LSTM" and compiled(vectors) and loops_inside():
+    if loop.mode == "LSTM" and compiled(vectors) and loops_inside(len(vectors)):
         return _run_inside(loop, vectors, lengths)
     places = torch.arange(vectors.size(1), device=vectors.device)  # (S,)
     real = places < lengths[:, None]  # (B, S)
@@ -122,9 +123,9 @@ class LSTMTape:
     def tensors(self) -> tuple[Tensor, ...]:
         return self.states, self.carries, self.squashed, self.gates
 
-    def room(self) -> tuple[Tensor, Tensor]:
-        """What kernels.c needs besides for a loop that leaves rows out: space, and their numbers."""
-        return self.states.new_empty(self.rows, 5 * self.size), torch.empty(self.rows, dtype=torch.long)
+    def room(self, rows: int) -> tuple[Tensor, Tensor]:
+        """What kernels.c needs besides for a loop over so many rows that leaves some out: space, and their numbers."""
+        return self.states.new_empty(rows, 5 * self.size), torch.empty(rows, dtype=torch.long)
 
     def forward(self, step: int, driven: Tensor) -> None:
         """From W x_t + U s_{t-1} + b (B, G) to s_t and c_t, which are the tape's `step + 1`."""
@@ -156,10 +157,18 @@ class _LSTMStates(torch.autograd.Function):
         lengths: Tensor | None,
     ) -> tuple[Tensor, Tensor]:
         tape = LSTMTape.begin(len(drives), state, carry, backwards=backwards)
-        ctx.inside, ctx.backwards, ctx.lengths = loops_inside(), backwards, lengths
+        ctx.inside, ctx.backwards, ctx.lengths = loops_inside(tape.rows), backwards, lengths
         if ctx.inside:
-            given = (lengths, drives.contiguous(), packed(recurrence), *tape.tensors, *tape.room())
-            loaded().lstm_run(len(drives), tape.rows, tape.size, backwards, *map(address, given))
+            drives, weights = drives.contiguous(), packed(recurrence)
+
+            def run(begin: int, end: int) -> None:
+                numbers = (len(drives), end - begin, tape.rows, tape.size, backwards)
+                room = tape.room(end - begin)
+                kept = (at(one, begin, 1) for one in (drives, *tape.tensors))
+                given = (at(lengths, begin), next(kept), address(weights), *kept, *map(address, room))
+                loaded().lstm_run(*numbers, *given)
+
+            share_out(tape.rows, run)
         else:
             driven, turned = drives.new_empty(drives.shape[1:]), recurrence.t()
             for step, (drive, before) in enumerate(zip(drives.unbind(0), tape.states.unbind(0), strict=False)):
@@ -176,10 +185,16 @@ class _LSTMStates(torch.autograd.Function):
         into_drives = torch.empty_like(tape.gates)
         into_carry, past = into_last.clone(memory_format=torch.contiguous_format), torch.zeros_like(tape.carries[0])
         if ctx.inside:
-            given = (ctx.lengths, packed(recurrence.t()), *tape.tensors[1:], into_states.contiguous())
-            written = (into_drives, into_carry, past, *tape.room())
-            numbers = (len(into_drives), tape.rows, tape.size, ctx.backwards)
-            loaded().lstm_run_backward(*numbers, *map(address, (*given, *written)))
+            weights, into_states = packed(recurrence.t()), into_states.contiguous()
+
+            def run(begin: int, end: int) -> None:
+                numbers = (len(into_drives), end - begin, tape.rows, tape.size, ctx.backwards)
+                room = tape.room(end - begin)
+                kept = (at(one, begin, 1) for one in (*tape.tensors[1:], into_states, into_drives))
+                written = (at(into_carry, begin), at(past, begin), *map(address, room))
+                loaded().lstm_run_backward(*numbers, at(ctx.lengths, begin), address(weights), *kept, *written)
+
+            share_out(tape.rows, run)
         else:
             into_state = torch.empty_like(past)
             steps = list(enumerate(zip(into_states.unbind(0), into_drives.unbind(0), strict=True)))
