@@ -13,10 +13,9 @@ from torch import Tensor, nn
 from regard.data.batching import Padded
 from regard.fast.decoding import TABLE
 from regard.fast.kernels import address, loaded
-from regard.fast.packed import packed, search_inside
+from regard.fast.packed import packed, search_inside, team
 from regard.fast.recurrence import compiled
 from regard.fast.switch import wanted
-from regard.fast.threads import at, share_out
 
 
 class Direction(NamedTuple):
@@ -68,16 +67,11 @@ class Reader:
     def _read(self, layer: list[Direction], drives: list[Tensor], which: Tensor, lengths: Tensor) -> Tensor:
         """Each direction is driven at each place by the row `which` (B, S) of its drives -> states (B, S, D·H)"""
         (rows, places), size = which.shape, drives[0].size(1) // 4
-        values = drives[0].new_empty(rows, places, len(layer) * size)
-
-        def read(begin: int, end: int) -> None:
-            few, room = end - begin, values.new_empty(8 * (end - begin) * size)
-            for number, (direction, driven) in enumerate(zip(layer, drives, strict=True)):
-                given = (at(which, begin), at(lengths, begin), address(driven), address(direction.recurrence))
-                written = values[begin:, :, number * size :].data_ptr()
-                loaded().lstm_read(few, places, size, values.size(-1), number, *given, written, address(room))
-
-        share_out(rows, read)
+        values, room = drives[0].new_empty(rows, places, len(layer) * size), drives[0].new_empty(8 * rows * size)
+        for number, (direction, driven) in enumerate(zip(layer, drives, strict=True)):
+            begin = values.data_ptr() + number * size * values.element_size()
+            given = map(address, (which, lengths, driven, direction.recurrence))
+            loaded().lstm_read(team(rows), rows, places, size, values.size(-1), number, *given, begin, address(room))
         return values
 
     def _ends(self, states: Tensor, lengths: Tensor) -> Tensor:

@@ -13,7 +13,7 @@ from torch import Tensor
 from regard.fast.decoding import Quick
 from regard.fast.energy import REACH
 from regard.fast.kernels import address, loaded
-from regard.fast.threads import at, share_out
+from regard.fast.packed import team
 
 
 class Walked(NamedTuple):
@@ -38,26 +38,16 @@ def walk_all(
     barred = torch.zeros(count, dtype=torch.bool)
     barred[list(forbidden)] = True
     each = size + 11 * hidden + width + places + readout + count
-    steps = torch.zeros(rows, dtype=torch.long)
+    room = state.new_empty(rows * each + team(rows) * (size + hidden))
+    whole, steps = torch.empty(2 * rows, dtype=torch.long), torch.zeros(rows, dtype=torch.long)
     symbols, weights = steps.new_zeros(rows, most), state.new_zeros(rows, most, places)
     likely, mass = state.new_zeros(rows, most), state.new_ones(rows, most)
-    sizes = (most, places, size, width, hidden, readout, count, begin, end, int(REACH))
-    arranged = tuple(map(address, (fixed.packed, fixed.packed_context_drive)))
-    output = tuple(map(address, (*fixed.readout.packed, barred)))
-    limits, state, carry = torch.tensor(longest), state.contiguous(), carry.contiguous()
-
-    def walk(first: int, after: int) -> int:
-        """A part of the rows."""
-        few = after - first
-        room, whole = state.new_empty(few * each + size + hidden), torch.empty(2 * few, dtype=torch.long)
-        source = (at(quick.power, first), address(fixed.v), at(quick.values, first), at(quick.mask, first))
-        given = (at(limits, first), *arranged, *source, address(fixed.table), *output)
-        begun = (at(state, first), at(carry, first), address(room), address(whole))
-        written = (at(one, first) for one in (symbols, weights, likely, mass, steps))
-        done: int = loaded().greedy_run(few, *sizes, *given, *begun, *written)
-        return done
-
-    if min(share_out(rows, walk)) < 0:
+    numbers = (team(rows), rows, most, places, size, width, hidden, readout, count, begin, end, int(REACH))
+    arranged = (fixed.packed, fixed.packed_context_drive)
+    seen = (torch.tensor(longest), *arranged, quick.power, fixed.v, quick.values, quick.mask, fixed.table)
+    given = (*fixed.readout.packed, barred, state.contiguous(), carry.contiguous())
+    written = (room, whole, symbols, weights, likely, mass, steps)
+    if loaded().greedy_run(*numbers, *map(address, (*seen, *given, *written))) < 0:
         return None
     filled = slice(int(steps.max()))  # answers are far shorter than the longest that they may be
     log_probs = likely[:, filled] - mass[:, filled].log()

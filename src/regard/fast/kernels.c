@@ -1,4 +1,4 @@
-/* The loops over numbers that torch would make in many passes over memory, each in one. float32, one thread.
+/* The loops over numbers that torch would make in many passes over memory, each in one. float32.
  *
  * Compiled at first use by the C compiler of the machine (see kernels.py); without one, gates.py and energy.py do the
  * same in torch. Rows are contiguous unless a stride is given; strides are in numbers, not bytes.
@@ -6,8 +6,23 @@
  */
 #include <stdint.h>
 #include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 typedef float number;
+
+/* Rows know nothing of each other: threads share them out. A team's member has those from `first` to before `last`. */
+typedef struct { long member, first, last; } share;
+
+static share mine(long rows) {
+#ifdef _OPENMP
+    long member = omp_get_thread_num(), team = omp_get_num_threads();
+#else
+    long member = 0, team = 1;
+#endif
+    return (share){member, rows * member / team, rows * (member + 1) / team};
+}
 
 static inline number power(number x) { /* e^x = 2^n e^r, |r| <= ln 2 / 2; e^r by its series, Horner's way */
     x = x < -87.0f ? -87.0f : x > 87.0f ? 87.0f : x;
@@ -212,7 +227,7 @@ static void clear(long count, number *numbers) { memset(numbers, 0, sizeof(numbe
  * first, at the end. Where lengths are given, the first states are zero, a row's state is zero at places beyond its own,
  * where it has not begun or has ended, and nothing is computed for it there. `rows` are some of `all` that the rectangles
  * have, from the first on that is given. room: rows 5H numbers; who: rows. */
-void lstm_run(long steps, long rows, long all, long size, long backwards, const int64_t *lengths, const number *drives,
+static void lstm_rows(long steps, long rows, long all, long size, long backwards, const int64_t *lengths, const number *drives,
               const number *recurrence, number *states, number *carries, number *squashed, number *gates, number *room,
               int64_t *who) {
     long small = all * size, wide = 4 * small;
@@ -241,7 +256,7 @@ void lstm_run(long steps, long rows, long all, long size, long backwards, const 
 /* Its gradients; turned is U^T, packed; into_states and into_drives stand in the order of the places. into_carry holds
  * that of the last carry before and of the first after; past ends as that of the first state, but not where lengths are
  * given. */
-void lstm_run_backward(long steps, long rows, long all, long size, long backwards, const int64_t *lengths,
+static void lstm_rows_backward(long steps, long rows, long all, long size, long backwards, const int64_t *lengths,
                        const number *turned, const number *carries, const number *squashed, const number *gates,
                        const number *into_states, number *into_drives, number *into_carry, number *past, number *room,
                        int64_t *who) {
@@ -270,6 +285,35 @@ void lstm_run_backward(long steps, long rows, long all, long size, long backward
         set_product(live, size, 4 * size, slopes, 4 * size, turned, slope);
         for (long r = 0; slope != past && r < live; r++)
             memcpy(past + who[r] * size, product + r * size, sizeof(number) * size);
+    }
+}
+
+/* Both for all rows, by `threads` of them */
+void lstm_run(long threads, long steps, long rows, long size, long backwards, const int64_t *lengths,
+              const number *drives, const number *recurrence, number *states, number *carries, number *squashed,
+              number *gates, number *room, int64_t *who) {
+    (void)threads;
+#pragma omp parallel num_threads(threads)
+    {
+        share my = mine(rows);
+        long at = my.first * size;
+        lstm_rows(steps, my.last - my.first, rows, size, backwards, lengths ? lengths + my.first : 0, drives + 4 * at,
+                  recurrence, states + at, carries + at, squashed + at, gates + 4 * at, room + 5 * at, who + my.first);
+    }
+}
+
+void lstm_run_backward(long threads, long steps, long rows, long size, long backwards, const int64_t *lengths,
+                       const number *turned, const number *carries, const number *squashed, const number *gates,
+                       const number *into_states, number *into_drives, number *into_carry, number *past, number *room,
+                       int64_t *who) {
+    (void)threads;
+#pragma omp parallel num_threads(threads)
+    {
+        share my = mine(rows);
+        long at = my.first * size;
+        lstm_rows_backward(steps, my.last - my.first, rows, size, backwards, lengths ? lengths + my.first : 0, turned,
+                           carries + at, squashed + at, gates + 4 * at, into_states + at, into_drives + 4 * at,
+                           into_carry + at, past + at, room + 5 * at, who + my.first);
     }
 }
 
@@ -345,7 +389,7 @@ number attend_forward(long rows, long places, long size, long width, const numbe
 /* All steps of a decoder that reads before it moves; joined is [W_q; U], drive_context C, both packed. What is kept of
  * each step stands as in lstm_run and attend_forward, and `rows` are some of `all`. room: rows (A + 8H) numbers. Returns
  * the largest |q|. */
-number read_run(long steps, long rows, long all, long places, long size, long width, long hidden, const number *drives,
+static number read_rows(long steps, long rows, long all, long places, long size, long width, long hidden, const number *drives,
                 const number *joined, const number *drive_context, const number *powers, const number *v,
                 const number *values, const uint8_t *mask, number *raised, number *weights, number *contexts,
                 number *states, number *carries, number *squashed, number *gates, number *room) {
@@ -363,6 +407,24 @@ number read_run(long steps, long rows, long all, long places, long size, long wi
         add_product(rows, wide, width, context, width, drive_context, driven);
         lstm_forward(rows, hidden, driven, carries + t * small, gates + t * all * wide, states + (t + 1) * small,
                      carries + (t + 1) * small, squashed + t * small);
+    }
+    return farthest;
+}
+
+number read_run(long threads, long steps, long rows, long places, long size, long width, long hidden,
+                const number *drives, const number *joined, const number *drive_context, const number *powers,
+                const number *v, const number *values, const uint8_t *mask, number *raised, number *weights,
+                number *contexts, number *states, number *carries, number *squashed, number *gates, number *room) {
+    number farthest = 0;
+    (void)threads;
+#pragma omp parallel num_threads(threads) reduction(max : farthest)
+    {
+        share my = mine(rows);
+        long row = my.first, at = row * hidden;
+        farthest = read_rows(steps, my.last - row, rows, places, size, width, hidden, drives + 4 * at, joined,
+                             drive_context, powers + row * places * size, v, values + row * places * width,
+                             mask + row * places, raised + row * size, weights + row * places, contexts + row * width,
+                             states + at, carries + at, squashed + at, gates + 4 * at, room + row * (size + 8 * hidden));
     }
     return farthest;
 }
@@ -410,7 +472,7 @@ static void blank(long rows, long size, long place, const int64_t *lengths, numb
 /* One direction of an LSTM over rows of `places`, from states of zero, where nothing need be remembered of a step: place
  * j of row r is driven by row which[r * places + j] of drives, W x + b, and its state goes to values + (r * places + j) *
  * width, zero beyond the row's length. `backwards` begins at the last place. room: 8 rows H numbers. */
-void lstm_read(long rows, long places, long size, long width, long backwards, const int64_t *which,
+static void lstm_read_rows(long rows, long places, long size, long width, long backwards, const int64_t *which,
                const int64_t *lengths, const number *drives, const number *recurrence, number *values, number *room) {
     long small = rows * size, wide = 4 * size;
     number *driven = room, *state = room + 4 * small, *carry = state + small, *after = carry + small;
@@ -433,6 +495,18 @@ void lstm_read(long rows, long places, long size, long width, long backwards, co
     }
 }
 
+void lstm_read(long threads, long rows, long places, long size, long width, long backwards, const int64_t *which,
+               const int64_t *lengths, const number *drives, const number *recurrence, number *values, number *room) {
+    (void)threads;
+#pragma omp parallel num_threads(threads)
+    {
+        share my = mine(rows);
+        lstm_read_rows(my.last - my.first, places, size, width, backwards, which + my.first * places,
+                       lengths + my.first, drives, recurrence, values + my.first * places * width,
+                       room + 8 * my.first * size);
+    }
+}
+
 /* Greedy search: a step as in read_and_move, then p(y) = softmax(O tanh(W_c [c; s] + b) + b'), then the likeliest symbol
  * that is not `barred`, until `end` or longest[row] + 1 symbols; who is done leaves. Row r reads source r. Its step t
  * writes to place t of `most` in each of symbols, weights, likely (z_y - max z) and mass (sum e^(z - max z)), of which log
@@ -440,7 +514,7 @@ void lstm_read(long rows, long places, long size, long width, long backwards, co
  * multiplied into the gates here, not values before. joined, C, W_c's two halves and O are packed.
  * room: rows (A + 11H + V + S + R + N) + A + H numbers; whole: 2 rows. Returns 0, or -1 where a query is out of `reach` or
  * a number is none: then only the plain search is right. */
-long greedy_run(long rows, long most, long places, long size, long width, long hidden, long read, long count, long begin,
+static long greedy_rows(long rows, long most, long places, long size, long width, long hidden, long read, long count, long begin,
                 long end, long reach, const int64_t *longest, const number *joined, const number *C, const number *powers,
                 const number *v, const number *values, const uint8_t *mask, const number *table,
                 const number *context_readout, const number *state_readout, const number *b_c, const number *O,
@@ -504,6 +578,28 @@ long greedy_run(long rows, long most, long places, long size, long width, long h
         carry = after, after = old;
     }
     return 0;
+}
+
+long greedy_run(long threads, long rows, long most, long places, long size, long width, long hidden, long read,
+                long count, long begin, long end, long reach, const int64_t *longest, const number *joined,
+                const number *C, const number *powers, const number *v, const number *values, const uint8_t *mask,
+                const number *table, const number *context_readout, const number *state_readout, const number *b_c,
+                const number *O, const number *b_o, const uint8_t *barred, const number *first, const number *carried,
+                number *room, int64_t *whole, int64_t *symbols, number *weights, number *likely, number *mass,
+                int64_t *taken) {
+    long each = size + 11 * hidden + width + places + read + count, done = 0;
+    (void)threads;
+#pragma omp parallel num_threads(threads) reduction(min : done)
+    {
+        share my = mine(rows);
+        long row = my.first, at = row * hidden, place = row * most;
+        done = greedy_rows(my.last - row, most, places, size, width, hidden, read, count, begin, end, reach,
+                           longest + row, joined, C, powers + row * places * size, v, values + row * places * width,
+                           mask + row * places, table, context_readout, state_readout, b_c, O, b_o, barred, first + at,
+                           carried + at, room + row * each + my.member * (size + hidden), whole + 2 * row,
+                           symbols + place, weights + place * places, likely + place, mass + place, taken + row);
+    }
+    return done;
 }
 
 /* log p(y) of each row of logits z + bias in two parts, likely z_y - max z and mass sum e^(z - max z), and the mean of
@@ -581,7 +677,7 @@ void attend_backward(long rows, long places, long size, long width, const number
 /* The gradients of read_run. turned_* are the transposed weights, packed; into_contexts and into_weights may be 0; sums
  * as in attend_backward; past and into_carry (rows, H) begin as zero and end as ds_0 and dc_0. `rows` are some of `all`.
  * room: rows V + places. */
-void read_run_backward(long steps, long rows, long all, long places, long size, long width, long hidden,
+static void read_rows_backward(long steps, long rows, long all, long places, long size, long width, long hidden,
                        const number *turned_query, const number *turned_recurrence, const number *turned_context,
                        const number *powers, const number *v, const number *values, const uint8_t *mask,
                        const number *raised, const number *weights, const number *carries, const number *squashed,
@@ -606,6 +702,31 @@ void read_run_backward(long steps, long rows, long all, long places, long size, 
                         weights + t * all * places, into_weights ? into_weights + t * all * places : 0, into_context,
                         slopes, into_query, into_keys, into_values, into_v);
         add_product(rows, hidden, size, into_query, size, turned_query, past);
+    }
+}
+
+/* By `threads`, each of which adds up its own into_v (threads, A); room: rows V + threads places */
+void read_run_backward(long threads, long steps, long rows, long places, long size, long width, long hidden,
+                       const number *turned_query, const number *turned_recurrence, const number *turned_context,
+                       const number *powers, const number *v, const number *values, const uint8_t *mask,
+                       const number *raised, const number *weights, const number *carries, const number *squashed,
+                       const number *gates, const number *into_states, const number *into_contexts,
+                       const number *into_weights, number *into_gates, number *into_queries, number *into_keys,
+                       number *into_values, number *into_v, number *past, number *into_carry, number *room) {
+    (void)threads;
+#pragma omp parallel num_threads(threads)
+    {
+        share my = mine(rows);
+        long row = my.first, at = row * hidden;
+        read_rows_backward(steps, my.last - row, rows, places, size, width, hidden, turned_query, turned_recurrence,
+                           turned_context, powers + row * places * size, v, values + row * places * width,
+                           mask + row * places, raised + row * size, weights + row * places, carries + at,
+                           squashed + at, gates + 4 * at, into_states ? into_states + at : 0,
+                           into_contexts ? into_contexts + row * width : 0,
+                           into_weights ? into_weights + row * places : 0, into_gates + 4 * at,
+                           into_queries + row * size, into_keys + row * places * size,
+                           into_values + row * places * width, into_v + my.member * size, past + at, into_carry + at,
+                           room + row * width + my.member * places);
     }
 }
 

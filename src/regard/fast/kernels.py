@@ -18,6 +18,7 @@ from torch import Tensor
 logger = logging.getLogger("regard")
 # -march=native: it runs where it is compiled. Not -ffast-math: it would change the rounding of the whole process.
 FLAGS = ["-O3", "-march=native", "-fPIC", "-shared", "-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd"]
+THREADS = "-fopenmp"
 COUNT, POINTER = ctypes.c_long, ctypes.c_void_p
 SIGNATURES = {
     "lstm_forward": (2, 6, None),
@@ -25,14 +26,14 @@ SIGNATURES = {
     "attend_forward": (4, 8, ctypes.c_float),
     "attend_backward": (4, 13, None),
     "read_and_move": (5, 18, ctypes.c_float),
-    "lstm_read": (5, 6, None),
+    "lstm_read": (6, 6, None),
     "panel_outputs": (0, 0, COUNT),
     "pack": (4, 2, None),
     "lstm_run": (5, 9, None),
     "lstm_run_backward": (5, 11, None),
     "read_run": (7, 15, ctypes.c_float),
     "read_run_backward": (7, 23, None),
-    "greedy_run": (11, 23, COUNT),
+    "greedy_run": (12, 23, COUNT),
     "softmax_slopes": (2, 8, None),
     "keep_some": (2, 3, None),
 }  # counts, then pointers, then what is returned
@@ -52,6 +53,24 @@ def library() -> ctypes.CDLL | None:
         function = getattr(loaded, name)
         function.argtypes, function.restype = [COUNT] * counts + [POINTER] * pointers, returned
     return loaded
+
+
+@cache
+def joins_threads() -> bool:
+    """Whether the kernels compute on torch's own threads. A second set of threads would have to wait for the first,
+    which waits for work without letting go of its cores."""
+    if library() is None:
+        return False
+    try:
+        return openmp_libraries(Path("/proc/self/maps").read_text()) == 1
+    except OSError:
+        return False
+
+
+def openmp_libraries(maps: str) -> int:
+    """How many there are among the files that a process has mapped."""
+    files = {Path(line.split(maxsplit=5)[-1]) for line in maps.splitlines()}
+    return sum(one.name.startswith(("libgomp", "libomp", "libiomp")) for one in files)
 
 
 def loaded() -> ctypes.CDLL:
@@ -82,7 +101,10 @@ def _compiled(compiler: str) -> Path:
         with tempfile.TemporaryDirectory(dir=folder) as work:
             made = Path(work) / name
             command = [compiler, *FLAGS, "-x", "c", "-", "-o", str(made)]
-            subprocess.run(command, input=source, check=True, capture_output=True, timeout=60)
+            try:
+                subprocess.run([*command, THREADS], input=source, check=True, capture_output=True, timeout=60)
+            except subprocess.CalledProcessError:  # a compiler without OpenMP: the same on one thread
+                subprocess.run(command, input=source, check=True, capture_output=True, timeout=60)
             os.replace(made, target)
     return target
 

@@ -7,20 +7,25 @@ where there are too few rows for most of them, the loops stay with torch, whose 
 import torch
 from torch import Tensor
 
-from regard.fast.kernels import loaded
-from regard.fast.threads import parts
+from regard.fast.kernels import joins_threads, loaded
 
+LEAST = 16  # rows of a thread; with fewer it takes as long to fetch the weights as to multiply them
 SMALL = 512  # up to this size of the state search stays inside kernels.c, on one thread; measured at 256
 
 
 def loops_inside(rows: int) -> bool:
     """Whether whole loops over so many rows should run inside kernels.c."""
-    return 2 * parts(rows) > torch.get_num_threads()
+    return 2 * team(rows) > torch.get_num_threads()
 
 
 def search_inside(size: int) -> bool:
     """The same for loops that learn nothing: there is less in them that several threads could share."""
     return torch.get_num_threads() == 1 or size <= SMALL
+
+
+def team(rows: int) -> int:
+    """How many threads share out so many rows."""
+    return max(1, min(torch.get_num_threads(), rows // LEAST)) if joins_threads() else 1
 
 
 def packed(weight: Tensor) -> Tensor:

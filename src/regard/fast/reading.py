@@ -14,9 +14,8 @@ from torch.autograd.function import once_differentiable
 from regard.fast.attend import OutOfReach
 from regard.fast.energy import REACH, Grown
 from regard.fast.kernels import address, loaded
-from regard.fast.packed import loops_inside, packed
+from regard.fast.packed import loops_inside, packed, team
 from regard.fast.recurrence import LSTMTape
-from regard.fast.threads import at, share_out
 
 
 class Read(NamedTuple):
@@ -86,18 +85,11 @@ class _ReadAll(torch.autograd.Function):
         kernels = loaded()
         inside = layers == 1 and loops_inside(rows)
         if inside:
-            drives, arranged = drives.contiguous(), (packed(torch.cat([query, recurrences[0]])), packed(context_drive))
-
-            def run(begin: int, end: int) -> float:
-                numbers = (steps, end - begin, rows, places, size, width, tapes[0].size)
-                room = drives.new_empty(end - begin, size + 2 * drives.size(-1))
-                source = (at(power, begin), address(v), at(values, begin), at(mask, begin))
-                kept = (at(one, begin, 1) for one in (raised, weights, contexts, *tapes[0].tensors))
-                given = (at(drives, begin, 1), *map(address, arranged), *source, *kept, address(room))
-                farthest: float = kernels.read_run(*numbers, *given)
-                return farthest
-
-            if max(share_out(rows, run)) > REACH:
+            joined, room = torch.cat([query, recurrences[0]]), drives.new_empty(rows, size + 2 * drives.size(-1))
+            given = (drives.contiguous(), packed(joined), packed(context_drive), power, v, values, mask)
+            kept = (raised, weights, contexts, *tapes[0].tensors, room)
+            numbers = (team(rows), steps, rows, places, size, width, tapes[0].size)
+            if kernels.read_run(*numbers, *map(address, (*given, *kept))) > REACH:
                 raise OutOfReach
         for step, drive in enumerate(drives) if not inside else ():
             torch.mm(tapes[-1].states[step], query.t(), out=compared)
@@ -139,20 +131,14 @@ class _ReadAll(torch.autograd.Function):
         inside = layers == 1 and loops_inside(rows)
         if inside:
             turned = [packed(one.t()) for one in (query, recurrences[0], context_drive)]
+            source = (power, v, values, mask, raised, weights, *tapes[0].tensors[1:])
             slopes_of = [None if one is None else one.contiguous() for one in (into_states, into_contexts)]
-
-            def run(begin: int, end: int) -> Tensor:
-                numbers, mine = (steps, end - begin, rows, places, size, width, tapes[0].size), torch.zeros_like(v)
-                source = (at(power, begin), address(v), at(values, begin), at(mask, begin))
-                kept = (at(one, begin, 1) for one in (raised, weights, *tapes[0].tensors[1:], *slopes_of, given))
-                slopes = (at(one, begin, 1) for one in (into_gates[0], into_queries))
-                sums = (at(into_keys, begin), at(into_values, begin), address(mine))
-                room = power.new_empty((end - begin) * width + places)
-                ends = (at(pasts[0], begin), at(carries[0], begin), address(room))
-                kernels.read_run_backward(*numbers, *map(address, turned), *source, *kept, *slopes, *sums, *ends)
-                return mine
-
-            into_v = torch.stack(share_out(rows, run)).sum(0)
+            numbers = (team(rows), steps, rows, places, size, width, tapes[0].size)
+            room, parts = power.new_empty(rows * width + team(rows) * places), power.new_zeros(team(rows), size)
+            written = (into_gates[0], into_queries, into_keys, into_values, parts, pasts[0], carries[0])
+            everything = (*turned, *source, *slopes_of, given, *written, room)
+            kernels.read_run_backward(*numbers, *map(address, everything))
+            into_v = parts.sum(0)
         for step in reversed(range(steps)) if not inside else ():
             if into_states is not None:
                 pasts[-1] += into_states[step]

@@ -13,8 +13,7 @@ from torch.autograd.function import once_differentiable
 from regard.fast.gates import gru, lstm
 from regard.fast.gathering import product, share
 from regard.fast.kernels import address, library, loaded
-from regard.fast.packed import loops_inside, packed
-from regard.fast.threads import at, share_out
+from regard.fast.packed import loops_inside, packed, team
 
 
 def run_layer(loop: nn.RNNBase, vectors: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
@@ -123,9 +122,9 @@ class LSTMTape:
     def tensors(self) -> tuple[Tensor, ...]:
         return self.states, self.carries, self.squashed, self.gates
 
-    def room(self, rows: int) -> tuple[Tensor, Tensor]:
-        """What kernels.c needs besides for a loop over so many rows that leaves some out: space, and their numbers."""
-        return self.states.new_empty(rows, 5 * self.size), torch.empty(rows, dtype=torch.long)
+    def room(self) -> tuple[Tensor, Tensor]:
+        """What kernels.c needs besides for a loop that leaves rows out: space, and their numbers."""
+        return self.states.new_empty(self.rows, 5 * self.size), torch.empty(self.rows, dtype=torch.long)
 
     def forward(self, step: int, driven: Tensor) -> None:
         """From W x_t + U s_{t-1} + b (B, G) to s_t and c_t, which are the tape's `step + 1`."""
@@ -159,16 +158,8 @@ class _LSTMStates(torch.autograd.Function):
         tape = LSTMTape.begin(len(drives), state, carry, backwards=backwards)
         ctx.inside, ctx.backwards, ctx.lengths = loops_inside(tape.rows), backwards, lengths
         if ctx.inside:
-            drives, weights = drives.contiguous(), packed(recurrence)
-
-            def run(begin: int, end: int) -> None:
-                numbers = (len(drives), end - begin, tape.rows, tape.size, backwards)
-                room = tape.room(end - begin)
-                kept = (at(one, begin, 1) for one in (drives, *tape.tensors))
-                given = (at(lengths, begin), next(kept), address(weights), *kept, *map(address, room))
-                loaded().lstm_run(*numbers, *given)
-
-            share_out(tape.rows, run)
+            given = (lengths, drives.contiguous(), packed(recurrence), *tape.tensors, *tape.room())
+            loaded().lstm_run(team(tape.rows), len(drives), tape.rows, tape.size, backwards, *map(address, given))
         else:
             driven, turned = drives.new_empty(drives.shape[1:]), recurrence.t()
             for step, (drive, before) in enumerate(zip(drives.unbind(0), tape.states.unbind(0), strict=False)):
@@ -185,16 +176,10 @@ class _LSTMStates(torch.autograd.Function):
         into_drives = torch.empty_like(tape.gates)
         into_carry, past = into_last.clone(memory_format=torch.contiguous_format), torch.zeros_like(tape.carries[0])
         if ctx.inside:
-            weights, into_states = packed(recurrence.t()), into_states.contiguous()
-
-            def run(begin: int, end: int) -> None:
-                numbers = (len(into_drives), end - begin, tape.rows, tape.size, ctx.backwards)
-                room = tape.room(end - begin)
-                kept = (at(one, begin, 1) for one in (*tape.tensors[1:], into_states, into_drives))
-                written = (at(into_carry, begin), at(past, begin), *map(address, room))
-                loaded().lstm_run_backward(*numbers, at(ctx.lengths, begin), address(weights), *kept, *written)
-
-            share_out(tape.rows, run)
+            given = (ctx.lengths, packed(recurrence.t()), *tape.tensors[1:], into_states.contiguous())
+            written = (into_drives, into_carry, past, *tape.room())
+            numbers = (team(tape.rows), len(into_drives), tape.rows, tape.size, ctx.backwards)
+            loaded().lstm_run_backward(*numbers, *map(address, (*given, *written)))
         else:
             into_state = torch.empty_like(past)
             steps = list(enumerate(zip(into_states.unbind(0), into_drives.unbind(0), strict=True)))
