@@ -131,6 +131,43 @@ def test_batches_stay_within_the_memory_they_may_use(run: Run, monkeypatch: pyte
     assert sum(seen) == 10 * 900 + 40 * 3
 
 
+@pytest.mark.parametrize("call", [{}, {"beam": 3, "nbest": 2}, {"sampling": True, "seed": 7}])
+def test_answers_as_they_come_are_those_of_all_at_once(
+    run: Run, reverse: Reverse, call: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("regard.answering.BLOCK", 2)
+    examples = [Example(word, "") for word in reverse.unseen[:23]]
+    one_by_one = list(run.answers(examples, batch_size=3, **call))
+    at_once = run.answer(examples, batch_size=7, **call)
+    assert [one.source for one in one_by_one] == reverse.unseen[:23]
+    assert [one.output for one in one_by_one] == [one.output for one in at_once]
+    assert [one.score for one in one_by_one] == pytest.approx([one.score for one in at_once], abs=1e-5)
+
+
+def test_the_first_answers_come_before_the_last_are_looked_for(
+    run: Run, reverse: Reverse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("regard.answering.BLOCK", 2)
+    asked: list[int] = []
+    find = run.find
+    monkeypatch.setattr(
+        run, "find", lambda some, request, numbers: (asked.extend(numbers), find(some, request, numbers))[1]
+    )
+    answers = run.answers([Example(word, "") for word in reverse.unseen[:23]], batch_size=3)
+    assert asked == []
+    next(answers)
+    assert sorted(asked) == list(range(6))
+    assert len(list(answers)) == 22
+    assert sorted(asked) == list(range(23))
+
+
+def test_a_wrong_call_is_told_before_the_first_answer(run: Run) -> None:
+    with pytest.raises(UsageError, match="hiden"):
+        run.answers([Example("abc", "")], hiden=3)
+    with pytest.raises(DataError, match="symbols"):
+        run.answers([Example("abc", ""), Example("a" * 5000, "")])
+
+
 def test_perplexity_is_that_of_the_symbols_one_by_one(run: Run) -> None:
     """exp of the mean −log p of every symbol and the end, each example alone and step by step."""
     examples = [Example("abc", "c b a"), Example("de", "e d"), Example("abcd", "d c")]

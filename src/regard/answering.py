@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 BATCH_TOKENS = 20_000  # padded source symbols times beam held at once while answering: bounds the memory
 Metric = Callable[[Sequence[str], Sequence[Sequence[str]]], float]  # outputs and the references of each → how good
+BLOCK = 64  # batches whose sources are sorted by length together, where answers are to come one after the other
 KEPT_SEARCHES = 1000  # sets of options remembered as checked: whoever serves a run does not choose what is asked
 
 
@@ -113,14 +114,27 @@ class Answerer(ABC):
         **call: Any,
     ) -> list[Prediction]:
         """Answers in the order of the examples, whatever the batching; nothing about one depends on the others."""
-        request = self.request(**call)
-        lengths = self._lengths(examples)
+        request, lengths = self.request(**call), self._lengths(examples)
+        return list(self._found(examples, range(len(examples)), lengths, request, batch_size))
+
+    def answers(self, examples: Sequence[Example], *, batch_size: int = 64, **call: Any) -> Iterator[Prediction]:
+        """The same as they come, a block of sources after the other: none but those of one block is waited for or held.
+        What is wrong with the call, or too long, is found before the first."""
+        request, lengths = self.request(**call), self._lengths(examples)
+        size = BLOCK * max(batch_size, 1)
+        blocks = (range(len(examples))[begin : begin + size] for begin in range(0, len(examples), size))
+        return (one for block in blocks for one in self._found(examples, block, lengths, request, batch_size))
+
+    def _found(
+        self, examples: Sequence[Example], block: range, lengths: Sequence[int], request: Request, batch_size: int
+    ) -> Iterator[Prediction]:
+        """Answers to a block of the examples, in their order."""
         budget = max(BATCH_TOKENS // request.search.beam, self.recipe.data.longest)
         answers: dict[int, Prediction] = {}
-        for numbers in _batches(lengths, budget, batch_size):
-            found = self.find([examples[number] for number in numbers], request, numbers)
-            answers.update(zip(numbers, found, strict=True))
-        return [answers[number] for number in range(len(examples))]
+        for cut in _batches([lengths[number] for number in block], budget, batch_size):
+            numbers = [block[place] for place in cut]
+            answers.update(zip(numbers, self.find([examples[one] for one in numbers], request, numbers), strict=True))
+        return (answers[number] for number in block)
 
     @overload
     def force(self, source: str, target: str) -> Prediction: ...  # type: ignore[overload-overlap]  # as in predict

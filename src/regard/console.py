@@ -61,23 +61,32 @@ def spared(run: "Answerer", examples: "list[Example]", asked: list[bool]) -> lis
     return [one and not trouble for one, trouble in zip(asked, troubles, strict=True)]
 
 
-def report(predictions: "list[Prediction | None]") -> None:
-    """Say on stderr what a reader of the answers should know."""
-    found = [one for one in predictions if one is not None]
-    unknown = sorted({symbol for one in found for symbol in one.unknown})
-    if unknown:
-        shown = " ".join(unknown[:10]) + (" …" if len(unknown) > 10 else "")
-        count = sum(bool(one.unknown) for one in found)
-        hold = "1 source holds" if count == 1 else f"{count} sources hold"
-        click.echo(f"{hold} symbols never seen in training, read as unknown: {shown}", err=True)
-    long = [one for one in found if one.left_out]
-    if long:
-        most = max(one.left_out for one in long)
-        are = "1 source is" if len(long) == 1 else f"{len(long)} sources are"
-        click.echo(f"{are} longer than this run reads; up to {most:,} symbols were left out", err=True)
-    cut = sum(not one.finished for one in found)
-    if cut:
-        click.echo(f"{cut} answers reached the length limit before they ended", err=True)
+class Remarks:
+    """What a reader of the answers should know, gathered while they come."""
+
+    def __init__(self) -> None:
+        self.unknown: set[str] = set()  # symbols
+        self.strange = self.long = self.cut = 0  # sources with such symbols, too long ones, answers without an end
+        self.left_out = 0  # symbols, of the longest
+
+    def note(self, one: "Prediction") -> None:
+        self.unknown.update(one.unknown)
+        self.strange += bool(one.unknown)
+        self.long += one.left_out > 0
+        self.left_out = max(self.left_out, one.left_out)
+        self.cut += not one.finished
+
+    def say(self) -> None:
+        """On stderr."""
+        if self.strange:
+            shown = " ".join(sorted(self.unknown)[:10]) + (" …" if len(self.unknown) > 10 else "")
+            hold = "1 source holds" if self.strange == 1 else f"{self.strange} sources hold"
+            click.echo(f"{hold} symbols never seen in training, read as unknown: {shown}", err=True)
+        if self.long:
+            are = "1 source is" if self.long == 1 else f"{self.long} sources are"
+            click.echo(f"{are} longer than this run reads; up to {self.left_out:,} symbols were left out", err=True)
+        if self.cut:
+            click.echo(f"{self.cut} answers reached the length limit before they ended", err=True)
 
 
 def print_prediction(number: int, one: "Prediction | None", nbest: int, as_json: bool, attention: bool) -> None:

@@ -7,7 +7,7 @@ import click
 
 from regard.cli.opening import open_run
 from regard.cli.options import DEVICES, SEEDS
-from regard.console import print_prediction, report, sources, spared
+from regard.console import Remarks, print_prediction, sources, spared
 from regard.errors import DataError, UsageError
 
 
@@ -101,13 +101,17 @@ def predict(
     asked = [bool(example.source or text) for example in examples]  # an empty TEXT got so far only if it has an answer
     if skip_bad_lines:
         asked = spared(loaded, examples, asked)
+    remarks = Remarks()
     try:
-        answers = iter(loaded.answer(list(compress(examples, asked)), **call))
+        answers = loaded.answers(list(compress(examples, asked)), **call)
+        for number, one in enumerate(asked, 1):
+            prediction = next(answers) if one else None
+            if prediction is not None:
+                remarks.note(prediction)
+            print_prediction(number, prediction, nbest, as_json, attention)
     except DataError as error:
         if text or skip_bad_lines:
             raise
         raise DataError(f"{error} (--skip-bad-lines passes over it)") from error
-    predictions = [next(answers) if one else None for one in asked]
-    report(predictions)
-    for number, prediction in enumerate(predictions, 1):
-        print_prediction(number, prediction, nbest, as_json, attention)
+    finally:
+        remarks.say()

@@ -9,7 +9,7 @@ import click
 
 from regard.cli.opening import open_run
 from regard.cli.options import DEVICES
-from regard.console import colour, report, sources
+from regard.console import Remarks, colour, sources
 from regard.errors import UsageError
 
 if TYPE_CHECKING:
@@ -98,7 +98,11 @@ def show(
     names = [run, against] if against else [run]
     answers = [_answers(open_run(name, device), asked) for name in names]
     panels = _panels(names, answers)
-    report([found[0] for answered in answers for found in answered])
+    remarks = Remarks()
+    for answered in answers:
+        for found in answered:
+            remarks.note(found[0])
+    remarks.say()
     if out:
         together = nbest if 1 < nbest <= TOGETHER else len(names) if against else 0
         alone = len(panels) == sum(len(found) for answered in answers for found in answered)  # one panel an answer
