@@ -227,9 +227,9 @@ static void clear(long count, number *numbers) { memset(numbers, 0, sizeof(numbe
  * first, at the end. Where lengths are given, the first states are zero, a row's state is zero at places beyond its own,
  * where it has not begun or has ended, and nothing is computed for it there. `rows` are some of `all` that the rectangles
  * have, from the first on that is given. room: rows 5H numbers; who: rows. */
-static void lstm_rows(long steps, long rows, long all, long size, long backwards, const int64_t *lengths, const number *drives,
-              const number *recurrence, number *states, number *carries, number *squashed, number *gates, number *room,
-              int64_t *who) {
+static void lstm_rows(long steps, long rows, long all, long size, long backwards, const int64_t *lengths,
+                      const number *drives, const number *recurrence, number *states, number *carries, number *squashed,
+                      number *gates, number *room, int64_t *who) {
     long small = all * size, wide = 4 * small;
     number *driven = room, *apart = room + 4 * rows * size;
     for (long t = 0; t < steps; t++) {
@@ -257,9 +257,9 @@ static void lstm_rows(long steps, long rows, long all, long size, long backwards
  * that of the last carry before and of the first after; past ends as that of the first state, but not where lengths are
  * given. */
 static void lstm_rows_backward(long steps, long rows, long all, long size, long backwards, const int64_t *lengths,
-                       const number *turned, const number *carries, const number *squashed, const number *gates,
-                       const number *into_states, number *into_drives, number *into_carry, number *past, number *room,
-                       int64_t *who) {
+                               const number *turned, const number *carries, const number *squashed, const number *gates,
+                               const number *into_states, number *into_drives, number *into_carry, number *past,
+                               number *room, int64_t *who) {
     long small = all * size, wide = 4 * small;
     number *product = room + 4 * rows * size;
     clear(rows * size, past);
@@ -389,10 +389,11 @@ number attend_forward(long rows, long places, long size, long width, const numbe
 /* All steps of a decoder that reads before it moves; joined is [W_q; U], drive_context C, both packed. What is kept of
  * each step stands as in lstm_run and attend_forward, and `rows` are some of `all`. room: rows (A + 8H) numbers. Returns
  * the largest |q|. */
-static number read_rows(long steps, long rows, long all, long places, long size, long width, long hidden, const number *drives,
-                const number *joined, const number *drive_context, const number *powers, const number *v,
-                const number *values, const uint8_t *mask, number *raised, number *weights, number *contexts,
-                number *states, number *carries, number *squashed, number *gates, number *room) {
+static number read_rows(long steps, long rows, long all, long places, long size, long width, long hidden,
+                        const number *drives, const number *joined, const number *drive_context, const number *powers,
+                        const number *v, const number *values, const uint8_t *mask, number *raised, number *weights,
+                        number *contexts, number *states, number *carries, number *squashed, number *gates,
+                        number *room) {
     long small = all * hidden, wide = 4 * hidden, both = size + wide;
     number *driven = room + rows * both, farthest = 0;
     for (long t = 0; t < steps; t++) {
@@ -473,7 +474,8 @@ static void blank(long rows, long size, long place, const int64_t *lengths, numb
  * j of row r is driven by row which[r * places + j] of drives, W x + b, and its state goes to values + (r * places + j) *
  * width, zero beyond the row's length. `backwards` begins at the last place. room: 8 rows H numbers. */
 static void lstm_read_rows(long rows, long places, long size, long width, long backwards, const int64_t *which,
-               const int64_t *lengths, const number *drives, const number *recurrence, number *values, number *room) {
+                           const int64_t *lengths, const number *drives, const number *recurrence, number *values,
+                           number *room) {
     long small = rows * size, wide = 4 * size;
     number *driven = room, *state = room + 4 * small, *carry = state + small, *after = carry + small;
     number *squashed = after + small;
@@ -514,12 +516,13 @@ void lstm_read(long threads, long rows, long places, long size, long width, long
  * multiplied into the gates here, not values before. joined, C, W_c's two halves and O are packed.
  * room: rows (A + 11H + V + S + R + N) + A + H numbers; whole: 2 rows. Returns 0, or -1 where a query is out of `reach` or
  * a number is none: then only the plain search is right. */
-static long greedy_rows(long rows, long most, long places, long size, long width, long hidden, long read, long count, long begin,
-                long end, long reach, const int64_t *longest, const number *joined, const number *C, const number *powers,
-                const number *v, const number *values, const uint8_t *mask, const number *table,
-                const number *context_readout, const number *state_readout, const number *b_c, const number *O,
-                const number *b_o, const uint8_t *barred, const number *first, const number *carried, number *room,
-                int64_t *whole, int64_t *symbols, number *weights, number *likely, number *mass, int64_t *taken) {
+static long greedy_rows(long rows, long most, long places, long size, long width, long hidden, long read, long count,
+                        long begin, long end, long reach, const int64_t *longest, const number *joined, const number *C,
+                        const number *powers, const number *v, const number *values, const uint8_t *mask,
+                        const number *table, const number *context_readout, const number *state_readout,
+                        const number *b_c, const number *O, const number *b_o, const uint8_t *barred,
+                        const number *first, const number *carried, number *room, int64_t *whole, int64_t *symbols,
+                        number *weights, number *likely, number *mass, int64_t *taken) {
     long wide = 4 * hidden, both = size + wide;
     number *asked = room, *gates = asked + rows * both, *state = gates + rows * wide, *carry = state + rows * hidden;
     number *after = carry + rows * hidden, *context = after + rows * hidden, *alpha = context + rows * width;
@@ -678,12 +681,13 @@ void attend_backward(long rows, long places, long size, long width, const number
  * as in attend_backward; past and into_carry (rows, H) begin as zero and end as ds_0 and dc_0. `rows` are some of `all`.
  * room: rows V + places. */
 static void read_rows_backward(long steps, long rows, long all, long places, long size, long width, long hidden,
-                       const number *turned_query, const number *turned_recurrence, const number *turned_context,
-                       const number *powers, const number *v, const number *values, const uint8_t *mask,
-                       const number *raised, const number *weights, const number *carries, const number *squashed,
-                       const number *gates, const number *into_states, const number *into_contexts,
-                       const number *into_weights, number *into_gates, number *into_queries, number *into_keys,
-                       number *into_values, number *into_v, number *past, number *into_carry, number *room) {
+                               const number *turned_query, const number *turned_recurrence,
+                               const number *turned_context, const number *powers, const number *v,
+                               const number *values, const uint8_t *mask, const number *raised, const number *weights,
+                               const number *carries, const number *squashed, const number *gates,
+                               const number *into_states, const number *into_contexts, const number *into_weights,
+                               number *into_gates, number *into_queries, number *into_keys, number *into_values,
+                               number *into_v, number *past, number *into_carry, number *room) {
     long small = all * hidden, wide = 4 * hidden;
     number *into_context = room, *slopes = room + rows * width;
     for (long t = steps - 1; t >= 0; t--) {
