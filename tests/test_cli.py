@@ -339,6 +339,12 @@ def test_the_help_of_every_command_shows_an_example(name: str) -> None:
     assert f"regard {name}" in text.partition("Example:\n")[2]
 
 
+@pytest.mark.parametrize("name", ["", *sorted(cli.commands)])
+def test_help_fits_a_terminal_of_80_columns(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert [line for line in done(*filter(None, [name]), "--help").out.splitlines() if len(line) > 80] == []
+
+
 @pytest.mark.parametrize("name", sorted(cli.commands))
 def test_every_option_of_a_command_is_explained(name: str) -> None:
     for option in cli.commands[name].params:

@@ -75,7 +75,8 @@ def align(
     Example:
       regard align runs/de-en test.tsv > test.pharaoh
       regard align runs/de-en test.tsv --gold test.gold -o worst.html --draw 3,17
-      regard align runs/de-en test.tsv --reverse runs/en-de --symmetrize grow-diag-final-and
+      regard align runs/de-en test.tsv --reverse runs/en-de \\
+        --symmetrize grow-diag-final-and
     """
     if measures and not gold:
         raise UsageError("--measures needs links to measure against: add --gold FILE")

@@ -52,7 +52,7 @@ def audit(
     \b
     Example:
       regard audit runs/en test.tsv -o report.html
-      regard audit runs/en test.tsv --with runs/en-seed2 --with runs/en-seed3 --json
+      regard audit runs/en test.tsv --with runs/seed2 --with runs/seed3 --json
     """
     from regard.analysis.audit import audit as audit_run
     from regard.analysis.audit.auditing import check_run

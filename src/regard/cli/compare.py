@@ -45,9 +45,10 @@ def compare(
 
     \b
     Example:
-      regard compare train.tsv --test test.tsv --task pronounce --recipes bahdanau,luong -o compared
-      regard compare train.tsv --task pronounce --recipes luong,luong+model.heads=4 -o heads
-      regard compare train.tsv --task pronounce --vary model.score=additive,bilinear,dot -o scores
+      regard compare train.tsv --test test.tsv --task pronounce \\
+        --recipes bahdanau,luong,luong+model.heads=4 -o compared
+      regard compare train.tsv --task pronounce \\
+        --vary model.score=additive,bilinear,dot -o scores
     """
     from regard.analysis.compare import compare as compare_recipes
     from regard.analysis.compare.plan import split_list

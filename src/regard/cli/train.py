@@ -45,8 +45,9 @@ def train(
 
     \b
     Example:
-      regard train train.tsv --dev dev.tsv --task pronounce --out runs/hu --set model.hidden=256
-      torchrun --nproc-per-node 2 -m regard train train.tsv --task pronounce --out runs/hu
+      regard train words.tsv --task pronounce --out runs/hu --set model.hidden=256
+      torchrun --nproc-per-node 2 -m regard train words.tsv --task pronounce \\
+        --dev dev.tsv --out runs/hu
     """
     from regard.training import train as train_run
 
