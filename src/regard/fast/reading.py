@@ -5,6 +5,7 @@
 Forward and backward pass are written out over buffers, like recurrence.py; attention by kernels.c in one pass.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -59,6 +60,57 @@ def read_all(
         return None
 
 
+class _Loop(NamedTuple):
+    """What every step reads, and where it keeps what the backward pass needs of it."""
+
+    values: Tensor  # (B, S, V)
+    power: Tensor  # (B, S, A)
+    mask: Tensor  # (B, S)
+    query: Tensor  # (A, H)
+    v: Tensor  # (A,)
+    context_drive: Tensor  # (G, V)
+    recurrences: Sequence[Tensor]  # L × (G, H)
+    upper_drives: Sequence[Tensor]  # (L − 1) × (G, H)
+    noise: Sequence[Tensor | None]  # of what these read
+    raised: Tensor  # (T, B, A)  e^{2q}
+    weights: Tensor  # (T, B, S)
+    contexts: Tensor  # (T, B, V)
+    tapes: Sequence[LSTMTape]  # one a layer
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """B, S, A, V"""
+        return (*self.power.shape, self.values.size(-1))
+
+    @property
+    def inside(self) -> bool:
+        """Whether all of it is one call of kernels.c."""
+        return len(self.tapes) == 1 and loops_inside(len(self.power))
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        return (team(len(self.power)), len(self.raised), *self.sizes, self.tapes[0].size)
+
+
+class _Slopes(NamedTuple):
+    """The gradients that a loop backwards fills in or adds up."""
+
+    gates: list[Tensor]  # L × (T, B, G)
+    queries: Tensor  # (T, B, A)
+    keys: Tensor  # (B, S, A)
+    values: Tensor  # (B, S, V)
+    v: Tensor  # (A,)
+    pasts: list[Tensor]  # L × (B, H)  what the step after says about s_t; in the end, of s_0
+    carries: list[Tensor]  # the same of c_t
+
+    @classmethod
+    def blank(cls, loop: _Loop) -> "_Slopes":
+        keys, values, v = (torch.zeros_like(one) for one in (loop.power, loop.values, loop.v))
+        pasts, carries = ([torch.zeros_like(tape.states[0]) for tape in loop.tapes] for _ in range(2))
+        gates = [torch.empty_like(tape.gates) for tape in loop.tapes]
+        return cls(gates, torch.empty_like(loop.raised), keys, values, v, pasts, carries)
+
+
 class _ReadAll(torch.autograd.Function):
     @staticmethod
     def forward(
@@ -78,36 +130,15 @@ class _ReadAll(torch.autograd.Function):
         first, recurrences = flat[: 2 * layers], flat[2 * layers : 3 * layers]
         upper_drives, biases = flat[3 * layers : 4 * layers - 1], flat[4 * layers - 1 :]
         (steps, rows, _), (_, places, size), width = drives.shape, power.shape, values.size(-1)
+        raised, weights, contexts = (drives.new_empty(steps, rows, wide) for wide in (size, places, width))
         tapes = [LSTMTape.begin(steps, *first[2 * layer : 2 * layer + 2]) for layer in range(layers)]
-        raised, weights = drives.new_empty(steps, rows, size), drives.new_empty(steps, rows, places)
-        contexts, compared = drives.new_empty(steps, rows, width), drives.new_empty(rows, size)
-        driven = drives.new_empty(drives.shape[1:])
-        kernels = loaded()
-        inside = layers == 1 and loops_inside(rows)
-        if inside:
-            joined, room = torch.cat([query, recurrences[0]]), drives.new_empty(rows, size + 2 * drives.size(-1))
-            given = (drives.contiguous(), packed(joined), packed(context_drive), power, v, values, mask)
-            kept = (raised, weights, contexts, *tapes[0].tensors, room)
-            numbers = (team(rows), steps, rows, places, size, width, tapes[0].size)
-            if kernels.read_run(*numbers, *map(address, (*given, *kept))) > REACH:
-                raise OutOfReach
-        for step, drive in enumerate(drives) if not inside else ():
-            torch.mm(tapes[-1].states[step], query.t(), out=compared)
-            tensors = (compared, power, v, values, mask, raised[step], weights[step], contexts[step])
-            if kernels.attend_forward(rows, places, size, width, *map(address, tensors)) > REACH:
-                raise OutOfReach
-            torch.addmm(drive, contexts[step], context_drive.t(), out=driven)
-            for layer, tape in enumerate(tapes):
-                if layer:
-                    below = _noisy(tapes[layer - 1].states[step + 1], noise[layer - 1], step)
-                    torch.addmm(biases[layer - 1], below, upper_drives[layer - 1].t(), out=driven)
-                driven.addmm_(tape.states[step], recurrences[layer].t())
-                tape.forward(step, driven)
+        source = (values, power, mask, query, v, context_drive)
+        loop = _Loop(*source, recurrences, upper_drives, noise, raised, weights, contexts, tapes)
+        _run_inside(loop, drives) if loop.inside else _run_by_steps(loop, drives, biases)
         ctx.layers, ctx.noise = layers, noise
         ctx.set_materialize_grads(False)
         taped = [one for tape in tapes for one in tape.tensors]
-        constant = (values, power, mask, query, v, context_drive, raised, weights, contexts)
-        ctx.save_for_backward(*constant, *recurrences, *upper_drives, *taped)
+        ctx.save_for_backward(*source, raised, weights, contexts, *recurrences, *upper_drives, *taped)
         return tapes[-1].states[1:], contexts, weights
 
     @staticmethod
@@ -115,57 +146,93 @@ class _ReadAll(torch.autograd.Function):
     def backward(
         ctx: Any, into_states: Tensor | None, into_contexts: Tensor | None, into_weights: Tensor | None
     ) -> Any:
-        layers, noise = ctx.layers, ctx.noise
+        layers = ctx.layers
         values, power, mask, query, v, context_drive, raised, weights, contexts, *others = ctx.saved_tensors
         recurrences, upper_drives, taped = others[:layers], others[layers : 2 * layers - 1], others[2 * layers - 1 :]
         tapes = [LSTMTape(*taped[4 * layer : 4 * layer + 4]) for layer in range(layers)]
-        (steps, rows, size), (_, places), width = raised.shape, mask.shape, values.size(-1)
-        into_gates = [torch.empty_like(tape.gates) for tape in tapes]
-        into_queries, into_context = torch.empty_like(raised), torch.empty_like(contexts[0])
-        into_keys, into_values, into_v = (torch.zeros_like(one) for one in (power, values, v))
-        slopes = power.new_empty(places)
-        pasts = [torch.zeros_like(tape.states[0]) for tape in tapes]  # what the step after says about s_t
-        carries = [torch.zeros_like(past) for past in pasts]
-        given = into_weights.contiguous() if into_weights is not None else None
-        kernels = loaded()
-        inside = layers == 1 and loops_inside(rows)
-        if inside:
-            turned = [packed(one.t()) for one in (query, recurrences[0], context_drive)]
-            source = (power, v, values, mask, raised, weights, *tapes[0].tensors[1:])
-            slopes_of = [None if one is None else one.contiguous() for one in (into_states, into_contexts)]
-            numbers = (team(rows), steps, rows, places, size, width, tapes[0].size)
-            room, parts = power.new_empty(rows * width + team(rows) * places), power.new_zeros(team(rows), size)
-            written = (into_gates[0], into_queries, into_keys, into_values, parts, pasts[0], carries[0])
-            everything = (*turned, *source, *slopes_of, given, *written, room)
-            kernels.read_run_backward(*numbers, *map(address, everything))
-            into_v = parts.sum(0)
-        for step in reversed(range(steps)) if not inside else ():
-            if into_states is not None:
-                pasts[-1] += into_states[step]
-            for layer in reversed(range(layers)):
-                tapes[layer].backward(step, pasts[layer], carries[layer], into_gates[layer][step])
-                torch.mm(into_gates[layer][step], recurrences[layer], out=pasts[layer])
-                if layer:
-                    into_below = into_gates[layer][step] @ upper_drives[layer - 1]
-                    pasts[layer - 1] += _noisy(into_below, noise[layer - 1], step)
-            torch.mm(into_gates[0][step], context_drive, out=into_context)
-            if into_contexts is not None:
-                into_context += into_contexts[step]
-            tensors = (power, v, values, mask, raised[step], weights[step], None if given is None else given[step])
-            results = (into_context, slopes, into_queries[step], into_keys, into_values, into_v)
-            kernels.attend_backward(rows, places, size, width, *map(address, (*tensors, *results)))
-            pasts[-1].addmm_(into_queries[step], query)
-        flat_gates = [one.flatten(0, 1) for one in into_gates]  # (T·B, G)
+        source = (values, power, mask, query, v, context_drive)
+        loop = _Loop(*source, recurrences, upper_drives, ctx.noise, raised, weights, contexts, tapes)
+        slopes, back = _Slopes.blank(loop), _back_inside if loop.inside else _back_by_steps
+        given = (into_states, into_contexts, into_weights)
+        back(loop, slopes, *(None if one is None else one.contiguous() for one in given))
+        flat_gates = [one.flatten(0, 1) for one in slopes.gates]  # (T·B, G)
         before = [tape.states[:-1].flatten(0, 1) for tape in tapes]  # (T·B, H)
-        into_query = into_queries.flatten(0, 1).t() @ before[-1]
+        into_query = slopes.queries.flatten(0, 1).t() @ before[-1]
         into_context_drive = flat_gates[0].t() @ contexts.flatten(0, 1)
         into_recurrences = [one.t() @ past for one, past in zip(flat_gates, before, strict=True)]
-        read = [_noisy(tape.states[1:], one) for tape, one in zip(tapes[:-1], noise, strict=True)]  # (T, B, H)
+        read = [_noisy(tape.states[1:], one) for tape, one in zip(tapes[:-1], loop.noise, strict=True)]  # (T, B, H)
         into_drives = [one.t() @ below.flatten(0, 1) for one, below in zip(flat_gates[1:], read, strict=True)]
         into_biases = [one.sum(0) for one in flat_gates[1:]]
-        into_first = [one for pair in zip(pasts, carries, strict=True) for one in pair]
-        fixed = (into_gates[0], into_keys, into_values, None, None, into_query, into_v, into_context_drive)
+        into_first = [one for pair in zip(slopes.pasts, slopes.carries, strict=True) for one in pair]
+        fixed = (slopes.gates[0], slopes.keys, slopes.values, None, None, into_query, slopes.v, into_context_drive)
         return None, None, *fixed, *into_first, *into_recurrences, *into_drives, *into_biases
+
+
+def _run_inside(loop: _Loop, drives: Tensor) -> None:
+    joined = torch.cat([loop.query, loop.recurrences[0]])
+    room = drives.new_empty(drives.size(1), len(loop.v) + 2 * drives.size(-1))
+    arranged = (drives.contiguous(), packed(joined), packed(loop.context_drive))
+    source = (loop.power, loop.v, loop.values, loop.mask)
+    kept = (loop.raised, loop.weights, loop.contexts, *loop.tapes[0].tensors, room)
+    if loaded().read_run(*loop.numbers, *map(address, (*arranged, *source, *kept))) > REACH:
+        raise OutOfReach
+
+
+def _run_by_steps(loop: _Loop, drives: Tensor, biases: Sequence[Tensor]) -> None:
+    """The same with products by torch, on all its threads, for any number of layers."""
+    tapes, kernels = loop.tapes, loaded()
+    compared, driven = torch.empty_like(loop.raised[0]), torch.empty_like(drives[0])
+    for step, drive in enumerate(drives):
+        torch.mm(tapes[-1].states[step], loop.query.t(), out=compared)
+        source = (compared, loop.power, loop.v, loop.values, loop.mask)
+        kept = (loop.raised[step], loop.weights[step], loop.contexts[step])
+        if kernels.attend_forward(*loop.sizes, *map(address, (*source, *kept))) > REACH:
+            raise OutOfReach
+        torch.addmm(drive, loop.contexts[step], loop.context_drive.t(), out=driven)
+        for layer, tape in enumerate(tapes):
+            if layer:
+                below = _noisy(tapes[layer - 1].states[step + 1], loop.noise[layer - 1], step)
+                torch.addmm(biases[layer - 1], below, loop.upper_drives[layer - 1].t(), out=driven)
+            driven.addmm_(tape.states[step], loop.recurrences[layer].t())
+            tape.forward(step, driven)
+
+
+def _back_inside(
+    loop: _Loop, slopes: _Slopes, into_states: Tensor | None, into_contexts: Tensor | None, into_weights: Tensor | None
+) -> None:
+    (threads, *_), (rows, places, size, width) = loop.numbers, loop.sizes
+    turned = [packed(one.t()) for one in (loop.query, loop.recurrences[0], loop.context_drive)]
+    source = (loop.power, loop.v, loop.values, loop.mask, loop.raised, loop.weights, *loop.tapes[0].tensors[1:])
+    parts, room = loop.v.new_zeros(threads, size), loop.v.new_empty(rows * width + threads * places)
+    sums = (slopes.gates[0], slopes.queries, slopes.keys, slopes.values, parts, slopes.pasts[0], slopes.carries[0])
+    everything = (*turned, *source, into_states, into_contexts, into_weights, *sums, room)
+    loaded().read_run_backward(*loop.numbers, *map(address, everything))
+    torch.sum(parts, 0, out=slopes.v)
+
+
+def _back_by_steps(
+    loop: _Loop, slopes: _Slopes, into_states: Tensor | None, into_contexts: Tensor | None, into_weights: Tensor | None
+) -> None:
+    tapes, pasts, kernels = loop.tapes, slopes.pasts, loaded()
+    into_context, room = torch.empty_like(loop.contexts[0]), torch.empty_like(loop.weights[0, 0])
+    for step in reversed(range(len(loop.raised))):
+        if into_states is not None:
+            pasts[-1] += into_states[step]
+        for layer in reversed(range(len(tapes))):
+            into_gates = slopes.gates[layer][step]  # (B, G)
+            tapes[layer].backward(step, pasts[layer], slopes.carries[layer], into_gates)
+            torch.mm(into_gates, loop.recurrences[layer], out=pasts[layer])
+            if layer:
+                into_below = into_gates @ loop.upper_drives[layer - 1]
+                pasts[layer - 1] += _noisy(into_below, loop.noise[layer - 1], step)
+        torch.mm(slopes.gates[0][step], loop.context_drive, out=into_context)
+        if into_contexts is not None:
+            into_context += into_contexts[step]
+        given = None if into_weights is None else into_weights[step]
+        source = (loop.power, loop.v, loop.values, loop.mask, loop.raised[step], loop.weights[step], given)
+        sums = (into_context, room, slopes.queries[step], slopes.keys, slopes.values, slopes.v)
+        kernels.attend_backward(*loop.sizes, *map(address, (*source, *sums)))
+        pasts[-1].addmm_(slopes.queries[step], loop.query)
 
 
 def _noisy(vectors: Tensor, noise: Tensor | None, step: int | None = None) -> Tensor:
