@@ -735,6 +735,8 @@ void read_run_backward(long threads, long steps, long rows, long places, long si
 }
 
 /* 1 / (1 - share) where 16 random bits are `least` or more, else 0: dropout's masks */
-void keep_some(long count, long least, const int16_t *draws, const number *scale, number *kept) {
-    for (long k = 0; k < count; k++) kept[k] = draws[k] >= least ? *scale : 0.0f;
+void keep_some(long count, long least, const int16_t *restrict draws, const number *scale, number *restrict kept) {
+    number whole = *scale;
+    int bound = (int)least; /* as wide as a number, so that whole vectors are compared */
+    for (long k = 0; k < count; k++) kept[k] = draws[k] >= bound ? whole : 0.0f;
 }
