@@ -9,8 +9,8 @@ from torch import Tensor
 
 from regard.fast.kernels import joins_threads, loaded
 
-LEAST = 16  # rows of a thread; with fewer it takes as long to fetch the weights as to multiply them
-SMALL = 512  # up to this size of the state search stays inside kernels.c, on one thread; measured at 256
+LEAST = 16  # rows of a thread: each fetches all weights by itself; chosen, not measured
+SMALL = 512  # up to this size of the state search stays inside kernels.c on any number of threads; measured at 256
 
 
 def loops_inside(rows: int) -> bool:
