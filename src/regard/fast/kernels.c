@@ -59,14 +59,47 @@ typedef number lanes __attribute__((vector_size(4 * WIDE), aligned(4), may_alias
 
 long panel_outputs(void) { return PANEL; }
 
-/* Inputs begin … end of a panel: of a weight whose outputs lie side by side, or whose inputs do */
+/* Eight rows of eight numbers become eight columns: blocks of four by four, then of two by two, then single numbers change
+ * sides of the diagonal. */
+typedef number eight __attribute__((vector_size(32), aligned(4), may_alias));
+#ifdef __clang__
+#define MIX(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define MIX(a, b, ...) __builtin_shuffle(a, b, (int32_t __attribute__((vector_size(32)))){__VA_ARGS__})
+#endif
+
+static inline void turn(const number *from, long stride, number *to, long width) {
+    eight x[8], y[8];
+    for (int r = 0; r < 8; r++) x[r] = *(const eight *)(from + r * stride);
+    for (int r = 0; r < 4; r++) {
+        y[r] = MIX(x[r], x[r + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+        y[r + 4] = MIX(x[r], x[r + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+    }
+    for (int half = 0; half < 8; half += 4)
+        for (int r = half; r < half + 2; r++) {
+            x[r] = MIX(y[r], y[r + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+            x[r + 2] = MIX(y[r], y[r + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+        }
+    for (int r = 0; r < 8; r += 2) {
+        *(eight *)(to + r * width) = MIX(x[r], x[r + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+        *(eight *)(to + (r + 1) * width) = MIX(x[r], x[r + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+    }
+}
+
+/* Inputs begin … end of a panel: of a weight whose outputs lie side by side, or whose inputs do. A full panel, all but a
+ * few of them, is copied or turned in vectors. */
 static void pack_part(long outputs, long begin, long end, long out, long in, const number *rows, number *panel) {
+    long i = begin;
     if (outputs < PANEL) memset(panel + begin * PANEL, 0, sizeof(number) * (end - begin) * PANEL);
-    if (out == 1)
-        for (long i = begin; i < end; i++) memcpy(panel + i * PANEL, rows + i * in, sizeof(number) * outputs);
-    else
-        for (long lane = 0; lane < outputs; lane++)
-            for (long i = begin; i < end; i++) panel[i * PANEL + lane] = rows[lane * out + i * in];
+    if (out == 1) {
+        for (; outputs == PANEL && i < end; i++) memcpy(panel + i * PANEL, rows + i * in, sizeof(number) * PANEL);
+        for (; i < end; i++) memcpy(panel + i * PANEL, rows + i * in, sizeof(number) * outputs);
+        return;
+    }
+    for (; outputs == PANEL && in == 1 && i + 8 <= end; i += 8)
+        for (long lane = 0; lane < PANEL; lane += 8) turn(rows + lane * out + i, out, panel + i * PANEL + lane, PANEL);
+    for (long lane = 0; lane < outputs; lane++)
+        for (long k = i; k < end; k++) panel[k * PANEL + lane] = rows[lane * out + k * in];
 }
 
 /* W_ji = weight[j * out + i * in], j < outputs, i < inputs -> packed (ceil(outputs / PANEL), inputs, PANEL), zero beyond.

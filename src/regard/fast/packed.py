@@ -4,6 +4,8 @@ A library's product packs its weights anew at every call; a loop packs them once
 where there are too few rows for most of them, the loops stay with torch, whose products use all threads.
 """
 
+from functools import cache
+
 import torch
 from torch import Tensor
 
@@ -28,10 +30,18 @@ def team(rows: int) -> int:
     return max(1, min(torch.get_num_threads(), rows // LEAST)) if joins_threads() else 1
 
 
-def packed(weight: Tensor) -> Tensor:
-    """W (outputs, inputs), in any layout, for x Wᵀ"""
-    (outputs, inputs), kernels = weight.shape, loaded()
-    panel = kernels.panel_outputs()
-    room = weight.new_empty(-(-outputs // panel) * panel * inputs)
-    kernels.pack(outputs, inputs, *weight.stride(), weight.data_ptr(), room.data_ptr())
-    return room
+@cache
+def panel() -> int:
+    """How many outputs lie side by side."""
+    return int(loaded().panel_outputs())
+
+
+def packed(*weights: Tensor) -> Tensor:
+    """W (outputs, inputs), in any layout, for x Wᵀ; several as if they stood one below the other"""
+    if any(len(weight) % panel() for weight in weights[:-1]):
+        weights = (torch.cat(weights),)
+    inputs, panels = weights[0].size(1), [-(-len(weight) // panel()) for weight in weights]
+    room = weights[0].new_empty(sum(panels), inputs * panel())
+    for weight, place in zip(weights, room.split(panels), strict=True):
+        loaded().pack(*weight.shape, *weight.stride(), weight.data_ptr(), place.data_ptr())
+    return room.flatten()

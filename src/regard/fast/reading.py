@@ -169,9 +169,8 @@ class _ReadAll(torch.autograd.Function):
 
 
 def _run_inside(loop: _Loop, drives: Tensor) -> None:
-    joined = torch.cat([loop.query, loop.recurrences[0]])
     room = drives.new_empty(drives.size(1), len(loop.v) + 2 * drives.size(-1))
-    arranged = (drives.contiguous(), packed(joined), packed(loop.context_drive))
+    arranged = (drives.contiguous(), packed(loop.query, loop.recurrences[0]), packed(loop.context_drive))
     source = (loop.power, loop.v, loop.values, loop.mask)
     kept = (loop.raised, loop.weights, loop.contexts, *loop.tapes[0].tensors, room)
     if loaded().read_run(*loop.numbers, *map(address, (*arranged, *source, *kept))) > REACH:
