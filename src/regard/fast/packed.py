@@ -38,10 +38,12 @@ def panel() -> int:
 
 def packed(*weights: Tensor) -> Tensor:
     """W (outputs, inputs), in any layout, for x Wᵀ; several as if they stood one below the other"""
-    if any(len(weight) % panel() for weight in weights[:-1]):
+    if any(weight.size(0) % panel() for weight in weights[:-1]):
         weights = (torch.cat(weights),)
-    inputs, panels = weights[0].size(1), [-(-len(weight) // panel()) for weight in weights]
-    room = weights[0].new_empty(sum(panels), inputs * panel())
-    for weight, place in zip(weights, room.split(panels), strict=True):
-        loaded().pack(*weight.shape, *weight.stride(), weight.data_ptr(), place.data_ptr())
-    return room.flatten()
+    counts = [-(-weight.size(0) // panel()) * panel() * weight.size(1) for weight in weights]
+    room = weights[0].new_empty(sum(counts))
+    place, kernels = room.data_ptr(), loaded()
+    for weight, count in zip(weights, counts, strict=True):
+        kernels.pack(*weight.shape, *weight.stride(), weight.data_ptr(), place)
+        place += count * room.element_size()
+    return room
