@@ -5,7 +5,7 @@ import torch
 from torch import Tensor
 
 from regard.fast import kernels
-from regard.fast.packed import packed, panel
+from regard.fast.packed import Steps, packed, panel
 
 pytestmark = pytest.mark.skipif(kernels.library() is None, reason="this machine has no C compiler")
 
@@ -38,3 +38,15 @@ def test_several_lie_as_if_they_were_one(outputs: int) -> None:
     """Whether the first fills its panels or not."""
     first, second = torch.randn(outputs, 11), torch.randn(19, 11)
     assert packed(first, second).tolist() == by_hand(torch.cat([first, second]))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("rows", [1, 5, 13])
+def test_a_step_adds_its_product(rows: int, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
+    weight, x, onto = torch.randn(37, 11), torch.randn(rows, 11), torch.randn(rows, 37)
+    wanted = onto + x @ weight.t()
+    step = Steps(weight)
+    assert (step.packed is None) == (threads > 1)
+    step(x, onto)
+    torch.testing.assert_close(onto, wanted, atol=1e-5, rtol=1e-5)

@@ -187,6 +187,10 @@ static void add_product(long rows, long outputs, long inputs, const number *x, l
     }
 }
 
+void add_rows(long rows, long outputs, long inputs, const number *x, const number *packed, number *y) {
+    add_product(rows, outputs, inputs, x, inputs, packed, y);
+}
+
 static void set_product(long rows, long outputs, long inputs, const number *x, long stride, const number *packed,
                         number *y) {
     memset(y, 0, sizeof(number) * rows * outputs);

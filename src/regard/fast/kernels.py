@@ -29,6 +29,7 @@ SIGNATURES = {
     "lstm_read": (6, 6, None),
     "panel_outputs": (0, 0, COUNT),
     "pack": (4, 2, None),
+    "add_rows": (3, 3, None),
     "lstm_run": (5, 9, None),
     "lstm_run_backward": (5, 11, None),
     "read_run": (7, 15, ctypes.c_float),

@@ -9,7 +9,7 @@ from functools import cache
 import torch
 from torch import Tensor
 
-from regard.fast.kernels import joins_threads, loaded
+from regard.fast.kernels import address, joins_threads, loaded
 
 LEAST = 16  # rows of a thread: each fetches all weights by itself; chosen, not measured
 SMALL = 512  # up to this size of the state search stays inside kernels.c on any number of threads; measured at 256
@@ -47,3 +47,19 @@ def packed(*weights: Tensor) -> Tensor:
         kernels.pack(*weight.shape, *weight.stride(), weight.data_ptr(), place)
         place += count * room.element_size()
     return room
+
+
+class Steps:
+    """onto += x Wᵀ, step after step: W is packed once, on one thread; on several torch multiplies, which uses all."""
+
+    def __init__(self, weight: Tensor):  # (O, I)
+        self.outputs, self.inputs = weight.shape
+        self.turned = weight.t()  # (I, O)
+        self.packed = packed(weight) if torch.get_num_threads() == 1 else None
+
+    def __call__(self, x: Tensor, onto: Tensor) -> None:
+        """(B, I), (B, O)"""
+        if self.packed is None:
+            onto.addmm_(x, self.turned)
+        else:
+            loaded().add_rows(onto.size(0), self.outputs, self.inputs, *map(address, (x, self.packed, onto)))

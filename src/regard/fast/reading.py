@@ -15,7 +15,7 @@ from torch.autograd.function import once_differentiable
 from regard.fast.attend import OutOfReach
 from regard.fast.energy import REACH, Grown
 from regard.fast.kernels import address, loaded
-from regard.fast.packed import loops_inside, packed, team
+from regard.fast.packed import Steps, loops_inside, packed, team
 from regard.fast.recurrence import LSTMTape
 
 
@@ -178,21 +178,23 @@ def _run_inside(loop: _Loop, drives: Tensor) -> None:
 
 
 def _run_by_steps(loop: _Loop, drives: Tensor, biases: Sequence[Tensor]) -> None:
-    """The same with products by torch, on all its threads, for any number of layers."""
+    """The same for any number of layers."""
     tapes, kernels = loop.tapes, loaded()
+    query, context_drive = Steps(loop.query), Steps(loop.context_drive)
+    recurrences, upper_drives = ([Steps(one) for one in some] for some in (loop.recurrences, loop.upper_drives))
     compared, driven = torch.empty_like(loop.raised[0]), torch.empty_like(drives[0])
     for step, drive in enumerate(drives):
-        torch.mm(tapes[-1].states[step], loop.query.t(), out=compared)
+        query(tapes[-1].states[step], compared.zero_())
         source = (compared, loop.power, loop.v, loop.values, loop.mask)
         kept = (loop.raised[step], loop.weights[step], loop.contexts[step])
         if kernels.attend_forward(*loop.sizes, *map(address, (*source, *kept))) > REACH:
             raise OutOfReach
-        torch.addmm(drive, loop.contexts[step], loop.context_drive.t(), out=driven)
+        context_drive(loop.contexts[step], driven.copy_(drive))
         for layer, tape in enumerate(tapes):
             if layer:
                 below = _noisy(tapes[layer - 1].states[step + 1], loop.noise[layer - 1], step)
-                torch.addmm(biases[layer - 1], below, loop.upper_drives[layer - 1].t(), out=driven)
-            driven.addmm_(tape.states[step], loop.recurrences[layer].t())
+                upper_drives[layer - 1](below, driven.copy_(biases[layer - 1]))
+            recurrences[layer](tape.states[step], driven)
             tape.forward(step, driven)
 
 
@@ -213,6 +215,8 @@ def _back_by_steps(
     loop: _Loop, slopes: _Slopes, into_states: Tensor | None, into_contexts: Tensor | None, into_weights: Tensor | None
 ) -> None:
     tapes, pasts, kernels = loop.tapes, slopes.pasts, loaded()
+    query, context_drive = Steps(loop.query.t()), Steps(loop.context_drive.t())
+    recurrences, upper_drives = ([Steps(one.t()) for one in some] for some in (loop.recurrences, loop.upper_drives))
     into_context, room = torch.empty_like(loop.contexts[0]), torch.empty_like(loop.weights[0, 0])
     for step in reversed(range(len(loop.raised))):
         if into_states is not None:
@@ -220,18 +224,19 @@ def _back_by_steps(
         for layer in reversed(range(len(tapes))):
             into_gates = slopes.gates[layer][step]  # (B, G)
             tapes[layer].backward(step, pasts[layer], slopes.carries[layer], into_gates)
-            torch.mm(into_gates, loop.recurrences[layer], out=pasts[layer])
+            recurrences[layer](into_gates, pasts[layer].zero_())
             if layer:
-                into_below = into_gates @ loop.upper_drives[layer - 1]
+                into_below = torch.zeros_like(pasts[layer - 1])
+                upper_drives[layer - 1](into_gates, into_below)
                 pasts[layer - 1] += _noisy(into_below, loop.noise[layer - 1], step)
-        torch.mm(slopes.gates[0][step], loop.context_drive, out=into_context)
+        context_drive(slopes.gates[0][step], into_context.zero_())
         if into_contexts is not None:
             into_context += into_contexts[step]
         given = None if into_weights is None else into_weights[step]
         source = (loop.power, loop.v, loop.values, loop.mask, loop.raised[step], loop.weights[step], given)
         sums = (into_context, room, slopes.queries[step], slopes.keys, slopes.values, slopes.v)
         kernels.attend_backward(*loop.sizes, *map(address, (*source, *sums)))
-        pasts[-1].addmm_(slopes.queries[step], loop.query)
+        query(slopes.queries[step], pasts[-1])
 
 
 def _noisy(vectors: Tensor, noise: Tensor | None, step: int | None = None) -> Tensor:
