@@ -187,6 +187,7 @@ static void add_product(long rows, long outputs, long inputs, const number *x, l
     }
 }
 
+/* The same for a loop that is not inside: rows lie side by side */
 void add_rows(long rows, long outputs, long inputs, const number *x, const number *packed, number *y) {
     add_product(rows, outputs, inputs, x, inputs, packed, y);
 }
