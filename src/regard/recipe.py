@@ -298,6 +298,9 @@ class Look(_Section):
         2, "how often a question looks at the picture; 0: both are read as a whole"
     )
     words: bool = option(False, "a question asks with its words, each weighed by a learned query; else its last state")
+    names: Amount = option(
+        0.0, "places learn to name the words of all that is asked and answered about a picture, and guide the looks"
+    )
 
 
 @dataclass(frozen=True)

@@ -82,6 +82,34 @@ def test_the_penalty_of_a_label_that_cannot_be_chosen_does_not_count() -> None:
     assert some.total.item() == pytest.approx(without.total.item())
 
 
+def test_naming_joins_what_is_minimised_word_by_word() -> None:
+    """−Σ_n log p(whether n is said); padding is no word, and a label that cannot be chosen does not count."""
+    named, said = torch.tensor([[0.3, -1.0, 2.0], [0.0, 4.0, -2.0]]).double(), padded([2, 1], [2])
+    plain, naming = (Chooser(Says(named), naming=weight)(said, None, LABEL) for weight in (0.0, 0.7))
+    expected = 0.0
+    for n, z in enumerate([0.3, -1.0, 2.0]):
+        p = 1 / (1 + np.exp(-z))
+        expected -= np.log(p if n in (1, 2) else 1 - p)
+    assert (naming.total - plain.total).item() == pytest.approx(0.7 * expected)
+    assert naming.nll == plain.nll
+
+
+LABEL = Label(torch.tensor([1, -1]), 0.0, said=Padded(*padded([2, 1], [2])))
+
+
+class Says(nn.Module):
+    """A reader that has made up its mind."""
+
+    attends = False
+
+    def __init__(self, named: Tensor):
+        super().__init__()
+        self.named = named
+
+    def forward(self, source: Padded, beside: Padded | None) -> Chosen:
+        return Chosen(torch.zeros(len(self.named), CLASSES).double(), named=self.named)
+
+
 @pytest.mark.parametrize("hidden", [0, 7])
 def test_a_classifier_is_its_equation(hidden: int) -> None:
     torch.manual_seed(0)

@@ -11,11 +11,11 @@ from regard.attention.pool import AttentionPool
 from regard.decoders.asking import QuestionReader
 from regard.decoders.choice import Classifier
 from regard.dropout import Dropout
-from regard.encoders.asking import Beside, StackedAttention
+from regard.encoders.asking import RARE, Beside, StackedAttention, log_mean
 from tests.encoders.plane_laws import randomised
 from tests.tiny import arrays, softmax
 
-B, S, V, Q, A = 3, 7, 5, 11, 13
+B, S, V, Q, A, N = 3, 7, 5, 11, 13, 17
 COUNTS = torch.tensor([4, 7, 1])
 
 
@@ -65,20 +65,48 @@ def test_a_second_hop_asks_with_what_the_first_found() -> None:
     same(twice.vector[:, :Q], question().summary)
 
 
+def test_a_hop_leans_to_places_that_look_like_the_words_it_is_after() -> None:
+    """energy_ki + (M_k u) · σ(O a_i + b), and of the picture the log of the mean of e^{n_i}"""
+    made = randomised(StackedAttention(V, Q, A, 2, names=N))
+    W, b = arrays(made.W)
+    named, c = arrays(made.O)
+    asked = made(picture(), question())
+    for row, count in enumerate(COUNTS.tolist()):
+        places = [one / np.sqrt(np.mean(one**2)) for one in picture().values[row, :count].numpy()]
+        names = [named @ one + c for one in places]
+        u = question().summary[row].numpy()
+        for k, look in enumerate(made.looks):
+            (M,) = arrays(made.M[k])
+            W_k, U_k, b_k, w_k = arrays(look.score)
+            energy = [w_k[0] @ np.tanh(W_k @ u + U_k @ one + b_k) for one in places]
+            p = softmax(np.array([e + M @ u @ (1 / (1 + np.exp(-n))) for e, n in zip(energy, names, strict=True)]))
+            np.testing.assert_allclose(asked.weights[row, k, :count].detach(), p, atol=1e-12)
+            u = u + np.tanh(W @ sum(weight * one for weight, one in zip(p, places, strict=True)) + b)
+        np.testing.assert_allclose(asked.named[row].detach(), np.log(np.mean(np.exp(names), 0)), atol=1e-12)
+
+
+def test_names_of_a_picture_are_safe_from_garbage_and_size() -> None:
+    mask = torch.tensor([[True, True, False]])
+    far = torch.tensor([[[300.0, -300.0], [300.0, -300.0], [torch.inf, torch.nan]]], dtype=torch.float64)
+    same(log_mean(far, mask), torch.tensor([[300.0, -300.0]], dtype=torch.float64))
+
+
+@pytest.mark.parametrize("names", [0, N])
 @pytest.mark.parametrize("hops", [1, 3])
-def test_that_begins_side_by_side(hops: int) -> None:
+def test_that_begins_side_by_side(hops: int, names: int) -> None:
     """Before it has learnt where to look, all places are alike."""
-    made, beside = randomised(StackedAttention(V, Q, A, hops)), Beside(V, Q).double()
+    made, beside = randomised(StackedAttention(V, Q, A, hops, names=names)), Beside(V, Q).double()
     beside.load_state_dict({name: weight for name, weight in made.state_dict().items() if name.startswith("W.")})
     apart = made(picture(), question()).vector - beside(picture(), question()).vector
     assert apart.abs().max() > 1e-3
     made.begin()
     same(made(picture(), question()).vector, beside(picture(), question()).vector)
+    assert made.O is None or (made.O.bias == RARE).all()
 
 
-@pytest.mark.parametrize("hops", [0, 1, 2])
-def test_padding_and_batch_mates_change_nothing(hops: int) -> None:
-    made = randomised(StackedAttention(V, Q, A, hops) if hops else Beside(V, Q))
+@pytest.mark.parametrize(("hops", "names"), [(0, 0), (1, 0), (2, 0), (2, N)])
+def test_padding_and_batch_mates_change_nothing(hops: int, names: int) -> None:
+    made = randomised(StackedAttention(V, Q, A, hops, names=names) if hops else Beside(V, Q))
     asked = made(picture(), question())
     assert asked.vector.shape == (B, made.size)
     garbage = picture()._replace(values=picture().values.masked_fill(~picture().mask[:, :, None], 1e3))
@@ -90,6 +118,8 @@ def test_padding_and_batch_mates_change_nothing(hops: int) -> None:
         alone = made(one, Encoded(*(part[row, None] for part in question()[:3])))
         same(alone.vector[0], asked.vector[row])
         same(alone.weights[0], asked.weights[row, :, :count])
+        if names:
+            same(alone.named[0], asked.named[row])
         assert (asked.weights[row, :, count:] == 0).all()
         same(asked.weights[row].sum(-1), torch.ones(hops, dtype=torch.float64))
 
@@ -105,12 +135,13 @@ def test_beside_is_both_summaries() -> None:
     assert asked.weights.shape == (B, 0, S)
 
 
-def test_gradients() -> None:
-    made = randomised(StackedAttention(V, Q, A, 2))
+@pytest.mark.parametrize("names", [0, N])
+def test_gradients(names: int) -> None:
+    made = randomised(StackedAttention(V, Q, A, 2, names=names))
 
-    def look(values: Tensor, summary: Tensor) -> tuple[Tensor, Tensor]:
+    def look(values: Tensor, summary: Tensor) -> tuple[Tensor, ...]:
         asked = made(picture()._replace(values=values), question()._replace(summary=summary))
-        return asked.vector, asked.weights
+        return (asked.vector, asked.weights, *([asked.named] if names else []))
 
     assert gradcheck(
         look, (picture().values.requires_grad_(), question().summary.clone().requires_grad_()), fast_mode=True

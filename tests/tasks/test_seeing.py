@@ -127,6 +127,8 @@ CASES: dict[str, dict[str, Any]] = {
     "describe, parts": {"look.frames": 5, "look.local": True, "look.motions": [3], "look.parts": [2, 3]}
     | {"look.states": "none", "look.moving": True, "look.shift": 1, "model.terms": ["position"]},
     "answer": {"look.fit": "within", "look.hops": 2, "choose.size": 3, "data.features_column": 3},
+    "answer, names": {"look.fit": "within", "look.hops": 1, "choose.size": 3, "data.features_column": 3}
+    | {"look.names": 0.5},
 }
 
 
@@ -165,7 +167,7 @@ def test_answers_and_losses_do_not_depend_on_batch_mates(case: str, sources: tup
     @torch.no_grad()
     def price(*numbers: int) -> float:
         batch = task.batch(encodings, list(numbers))
-        return float(task.loss(model, batch._replace(source=_double(batch.source))).nll)
+        return float(task.loss(model, batch._replace(source=_double(batch.source))).total)
 
     assert price(0, 1, 2, 3) == pytest.approx(sum(price(number) for number in range(4)), rel=1e-9)
     single = model.float()
@@ -178,6 +180,17 @@ def test_answers_and_losses_do_not_depend_on_batch_mates(case: str, sources: tup
         np.testing.assert_allclose(mine.attention.sum(1), 1, atol=1e-4)
 
 
+def test_a_picture_is_named_by_all_that_is_said_of_it(sources: tuple[list[str], list[str]]) -> None:
+    """Words of other questions about it, and of their answers, as far as questions know them."""
+    pictures, how = sources[0], recipe("answer", **{"data.features_column": 3, "source.symbols": "words"})
+    rows = [(0, "lamp", "what is it ?"), (1, "bed", "is it a lamp ?"), (0, "red", "which bed ?")]
+    examples = [Example(pictures[number], target, question) for number, target, question in rows]
+    codec = answer.codec(examples, how)
+    said = [{codec.question.vocabulary.symbols[word] for word in one.said} for one in answer.encode(codec, examples)]
+    assert said[0] == said[2] == {"lamp", "what", "is", "it", "?", "which", "bed"}
+    assert said[1] == {"bed", "is", "it", "a", "lamp", "?"}
+
+
 def _double(source: Any) -> Any:
     return source._replace(data=source.data.double())
 
@@ -186,6 +199,7 @@ def _double(source: Any) -> Any:
     ("options", "said"),
     [
         ({"task": "answer", "look.hops": 0, "look.words": True}, r"look\.words=true does nothing with look\.hops=0"),
+        ({"task": "answer", "look.hops": 0, "look.names": 1.0}, r"look\.names=1\.0 does nothing with look\.hops=0"),
         *(
             (
                 {"task": task, "look.hops": 1, "look.words": True},

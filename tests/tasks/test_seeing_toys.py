@@ -7,10 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+import torch
 
+from regard.data.readers import Example
 from regard.folder import Folder, read_tensors
 from regard.loading import load
 from regard.pictures import png_bytes
+from regard.tasks.answer import batch, encode
 from tests.command import done, refused, regard
 from tests.tasks.drawn import COLOURS, damaged, write_pictures
 
@@ -76,6 +79,11 @@ def test_motions_are_learned_and_drawn_as_a_filmstrip(motions: Path, tmp_path: P
     assert (tmp_path / "strip.svg").read_text("utf-8").count("<image") == shown["frames"]
 
 
+QUESTIONS = ["look.encoder=small", "look.size=16", "look.stages=[8,16]", "look.project=0", "choose.size=16"]
+QUESTIONS += ["model.embed=8", "model.hidden=16", "model.dropout=0", "training.average=none", "training.batch_size=16"]
+QUESTIONS += ["training.learning_rate=0.005", "training.warmup=10", "training.patience=0"]
+
+
 def test_questions_about_pictures_are_learned(tmp_path: Path) -> None:
     table = write_pictures(
         tmp_path,
@@ -83,11 +91,7 @@ def test_questions_about_pictures_are_learned(tmp_path: Path) -> None:
         lambda name, colour, way: f"{name}\t{colour}\twhat colour is it\n{name}\t{way}\thow does it lie",
     )
     run = tmp_path / "run"
-    sizes = ["look.encoder=small", "look.size=16", "look.stages=[8,16]", "look.project=0", "choose.size=16"]
-    sizes += ["model.embed=8", "model.hidden=16", "model.dropout=0"]
-    rates = ["training.average=none", "training.learning_rate=0.005", "training.batch_size=16"]
-    rates += ["training.warmup=10", "training.patience=0"]
-    train(table, run, "answer", 12, *sizes, *rates, "look.words=true", recipe="answer")
+    train(table, run, "answer", 12, *QUESTIONS, "look.words=true", recipe="answer")
     assert measured(run, table)["accuracy"] > 90
     asked = ("predict", run, tmp_path / "pictures" / "0.png", "--beside", "what colour is it", "--json")
     shown = json.loads(done(*asked).out)
@@ -101,6 +105,23 @@ def test_questions_about_pictures_are_learned(tmp_path: Path) -> None:
     done("show", *asked[1:-1], "-o", drawn)
     assert f"what colour is it → {shown['output']}" in drawn.read_text("utf-8")
     assert "words of the question" in drawn.read_text("utf-8")
+
+
+def test_what_one_question_says_of_a_picture_is_named_at_another(tmp_path: Path) -> None:
+    table = write_pictures(
+        tmp_path,
+        60,
+        lambda name, colour, way: f"{name}\tyes\tis it {colour}\n{name}\t{colour}\twhat colour is it",
+    )
+    train(table, tmp_path / "run", "answer", 12, *QUESTIONS, "training.batch_size=8", "look.names=0.5", recipe="answer")
+    loaded = load(tmp_path / "run")
+    files = [str(tmp_path / "pictures" / f"{number}.png") for number in range(3)]
+    examples = [Example(file, "", features="what colour is it") for file in files]
+    sources = batch(encode(loaded.codec, examples), [0, 1, 2])
+    with torch.no_grad():
+        named = loaded.models[0](sources.source, sources.beside).named  # (3, N)
+    colours = named[:, loaded.codec.question.vocabulary.encode(COLOURS)]  # (3, 3)
+    assert colours.argmax(1).tolist() == [0, 1, 2]
 
 
 def test_questions_may_begin_with_word_vectors(tmp_path: Path) -> None:

@@ -22,7 +22,8 @@ class Attention(nn.Module):
     """e_tj = f(q_t, k_j),   α_t = softmax_j e_tj,   c_t = Σ_j α_tj h_j     Bahdanau, Cho and Bengio 2015, 3.1
 
     With terms (see bias) the keys depend on the weights of earlier steps, k_tj = k_j + Σ term_tj; then each
-    call is one step, T = 1, and needs the trace. With a window, places out of its reach are not read.
+    call is one step, T = 1, and needs the trace. With a window, places out of its reach are not read. What else
+    speaks for a place may be told by who asks: e_tj = f(q_t, k_j) + lean_tj.
     """
 
     attends = True
@@ -56,14 +57,17 @@ class Attention(nn.Module):
             values, keys = share_reads(values, keys)
         return Memory(values, keys, encoded.mask)
 
-    def forward(self, query: Tensor, memory: Memory, trace: Trace | None = None) -> Attended:
-        if query.size(1) == 1 and self.reads_in_one_pass(memory):
+    def forward(
+        self, query: Tensor, memory: Memory, trace: Trace | None = None, lean: Tensor | None = None
+    ) -> Attended:
+        if query.size(1) == 1 and lean is None and self.reads_in_one_pass(memory):
             score = cast(AdditiveScore, self.score)
             attended = attend(score.W(query[:, 0]), memory.keys, memory.values, memory.mask, score.v.weight[0])
             if attended is not None:
                 return Attended(attended[0][:, None], attended[1][:, None])
         keys = self._with_terms(query, memory, trace) if self.looks_back else memory.keys  # (B, S, A)
         energy = self.score(query, keys)  # (B, T, S)
+        energy = energy if lean is None else energy + lean
         readable = memory.mask[:, None]  # (B, 1, S)
         if self.window is not None:
             bias, readable = self.window(query, memory.mask)  # (B, T, S) each

@@ -44,4 +44,4 @@ class QuestionReader(nn.Module):
         asked: Asked = self.asks(picture, question)
         if asked.weights.size(1):
             seen.insert(0, Seen("looks", asked.weights))
-        return Chosen(self.classifier(asked.vector), tuple(seen))
+        return Chosen(self.classifier(asked.vector), tuple(seen), named=asked.named)

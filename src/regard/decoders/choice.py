@@ -2,7 +2,9 @@
 
 from typing import NamedTuple, Protocol, cast, overload
 
+import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from regard.attention.pool import Pool, pooled, redundancy
 from regard.data.batching import Padded
@@ -33,6 +35,7 @@ class Chosen(NamedTuple):
     seen: tuple[Seen, ...] = ()  # first what the choice itself looked at, if it is to be seen
     lines: Lines | None = None
     penalty: Tensor | None = None  # (B,)  joins the loss
+    named: Tensor | None = None  # (B, N)  log-odds that a word is said of the source, where that is learnt as well
 
 
 class Label(NamedTuple):
@@ -40,6 +43,7 @@ class Label(NamedTuple):
 
     numbers: Tensor  # (B,)  −1: none of the classes
     smoothing: float
+    said: Padded | None = None  # words that are said of each source
 
 
 class Reader(Protocol):
@@ -52,12 +56,13 @@ class Reader(Protocol):
 
 
 class Chooser(nn.Module):
-    """p(y | x) = softmax of what a reader says, learnt by −log p and the reader's penalty"""
+    """p(y | x) = softmax of what a reader says, learnt by −log p, the reader's penalty and, where it names what it
+    sees, −Σ_n log p(whether the word n is said of x)"""
 
-    def __init__(self, reader: Reader, penalty: float = 0.0):
+    def __init__(self, reader: Reader, penalty: float = 0.0, naming: float = 0.0):
         super().__init__()
         self.reader = cast(nn.Module, reader)
-        self.penalty = penalty
+        self.penalty, self.naming = penalty, naming
 
     @property
     def attends(self) -> bool:
@@ -74,10 +79,18 @@ class Chooser(nn.Module):
         chosen: Chosen = self.reader(source, beside)
         if label is None:
             return chosen
-        loss = class_cross_entropy(chosen.logits, label.numbers, label.smoothing)
-        if chosen.penalty is None or self.penalty == 0:
-            return loss
-        return loss._replace(total=loss.total + self.penalty * (chosen.penalty * (label.numbers >= 0)).sum())
+        loss, counts = class_cross_entropy(chosen.logits, label.numbers, label.smoothing), label.numbers >= 0
+        if chosen.penalty is not None and self.penalty > 0:
+            loss = loss._replace(total=loss.total + self.penalty * (chosen.penalty * counts).sum())
+        if chosen.named is not None and label.said is not None:
+            loss = loss._replace(total=loss.total + self.naming * (misnamed(chosen.named, label.said) * counts).sum())
+        return loss
+
+
+def misnamed(named: Tensor, said: Padded) -> Tensor:
+    """−Σ_n log p(whether the word n is said)            log-odds (B, N), numbers of words (B, W) -> (B,)"""
+    wanted = torch.zeros_like(named).scatter_add_(1, said.data, said.mask.to(named.dtype))  # (B, N)
+    return F.binary_cross_entropy_with_logits(named, wanted, reduction="none").sum(1)
 
 
 class Classifier(nn.Module):

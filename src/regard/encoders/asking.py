@@ -1,6 +1,6 @@
 """A picture and a question about it, both encoded → one vector to choose an answer by, and where it looked for it."""
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
@@ -11,10 +11,13 @@ from regard.attention.score import AdditiveScore
 from regard.attention.soft import Attention
 from regard.dropout import Dropout
 
+RARE = -3.0  # log-odds that a word is said of a picture, before anything is learnt: about one picture in twenty
+
 
 class Asked(NamedTuple):
     vector: Tensor  # (B, D)
     weights: Tensor  # (B, K, S)  of the picture's places, a row for each look; K = 0: it looked nowhere in particular
+    named: Tensor | None = None  # (B, N)  log-odds that a word is said of the picture, where places have names
 
 
 def level(picture: Encoded) -> Encoded:
@@ -52,16 +55,28 @@ class StackedAttention(nn.Module):
     Each hop looks at the picture's level places a_i with the question q and what the hops before have found. With
     weights all alike it is `Beside`: the two differ only in where they look. Yang et al. squash every place before they
     sum, and read u_K alone: few questions teach that less (docs/answer.md).
+
+    With `names` N each place is also compared with N words, n_i = O a_i + b, and a hop leans to places that look like
+    the words it is after:  energy_ki + (M_k u_{k-1}) · σ(n_i).  O can be taught by what is said of the whole picture,
+    whose log-odds are those of its places, mostly of the highest:  log (1/S Σ_i e^{n_i}).
     """
 
     def __init__(
-        self, picture_size: int, question_size: int, compare: int, hops: int = 2, dropout: Dropout | None = None
+        self,
+        picture_size: int,
+        question_size: int,
+        compare: int,
+        hops: int = 2,
+        dropout: Dropout | None = None,
+        names: int = 0,
     ):
         super().__init__()
         self.size, self.hops = 2 * question_size, hops
         self.W = nn.Linear(picture_size, question_size)
         scores = (AdditiveScore(question_size, picture_size, compare) for _ in range(hops))
         self.looks = nn.ModuleList(Attention(score, picture_size) for score in scores)
+        self.O = nn.Linear(picture_size, names) if names else None
+        self.M = nn.ModuleList(nn.Linear(question_size, names, bias=False) for _ in range(hops if names else 0))
         self.dropout = dropout or Dropout(0.0)
 
     def begin(self) -> None:
@@ -70,15 +85,28 @@ class StackedAttention(nn.Module):
             assert isinstance(look, Attention)
             assert isinstance(look.score, AdditiveScore)
             nn.init.zeros_(look.score.v.weight)
+        for lean in self.M:
+            nn.init.zeros_(cast(nn.Linear, lean).weight)
+        if self.O is not None:
+            nn.init.constant_(self.O.bias, RARE)
 
     def forward(self, picture: Encoded, question: Encoded) -> Asked:
         picture = level(picture)
         picture = picture._replace(values=self.dropout(picture.values))  # (B, S, V)
+        names = None if self.O is None else self.O(picture.values)  # (B, S, N)
         u, weights = question.summary[:, None], []  # (B, 1, Q)
-        for look in self.looks:
+        for number, look in enumerate(self.looks):
             assert isinstance(look, Attention)
-            attended = look(u, look.remember(picture))
+            lean = None if names is None else self.M[number](u) @ names.sigmoid().transpose(1, 2)  # (B, 1, S)
+            attended = look(u, look.remember(picture), lean=lean)
             found = self.W(attended.context).tanh()  # (B, 1, Q)
             u = u + found
             weights.append(attended.weights)  # (B, 1, S)
-        return Asked(torch.cat([question.summary, found[:, 0]], -1), torch.cat(weights, 1))
+        named = None if names is None else log_mean(names, picture.mask)  # (B, N)
+        return Asked(torch.cat([question.summary, found[:, 0]], -1), torch.cat(weights, 1), named)
+
+
+def log_mean(names: Tensor, mask: Tensor) -> Tensor:
+    """log (1/S Σ_i e^{n_i}) over a picture's real places            (B, S, N), (B, S) -> (B, N)"""
+    real = names.masked_fill(~mask[:, :, None], -torch.inf)
+    return real.logsumexp(1) - mask.sum(1, keepdim=True).to(names.dtype).log()

@@ -1,11 +1,13 @@
 """A picture and a question → one of the answers that training has seen: both side by side (Ren et al. 2015), or the
 question looks at the picture once or several times (Yang et al. 2016)."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
 from regard.attention.pool import AttentionPool
 from regard.data.readers import Example, Reading
+from regard.data.vocabulary import UNKNOWN
 from regard.decoders.asking import QuestionReader
 from regard.decoders.choice import Chooser, Classifier
 from regard.dropout import Dropout
@@ -13,8 +15,9 @@ from regard.encoders.asking import Beside, StackedAttention
 from regard.errors import UsageError
 from regard.model import initialise
 from regard.recipe import Recipe
+from regard.tasks import choosing
 from regard.tasks.checking import readers
-from regard.tasks.choosing import METRIC, answer, batch, encode, loss, measure
+from regard.tasks.choosing import METRIC, Choosing, answer, batch, loss, measure
 from regard.tasks.looking import LookingCodec
 from regard.tasks.optics import begin_trained, make_picture_encoder, make_picture_eye
 from regard.tasks.parts import make_dropout, make_reader
@@ -26,7 +29,7 @@ BESIDE = "question"
 CODEC = LookingCodec
 UNUSED: Unused = {
     **readers("answer", also=("data.where_column", *within("choose", "levels", "pool", "rows", "penalty"))),
-    ("look.hops", 0): ("choose.size", "look.words"),
+    ("look.hops", 0): ("choose.size", "look.words", "look.names"),
 }
 
 
@@ -40,16 +43,29 @@ def codec(examples: Sequence[Example], recipe: Recipe) -> LookingCodec:
     return LookingCodec.learn(examples, recipe, make_picture_eye(recipe.look), asks=True)
 
 
+def encode(codec: LookingCodec, examples: Sequence[Example]) -> list[Choosing]:
+    """With the words of all questions and answers about the same picture: they tell what is to be seen in it."""
+    said: dict[str, set[int]] = defaultdict(set)
+    for example in examples:
+        said[example.path] |= set(codec.words(example.features) + codec.words(example.target)) - {UNKNOWN}
+    encodings = choosing.encode(codec, examples)
+    return [
+        encoding._replace(said=tuple(sorted(said[example.path])))
+        for encoding, example in zip(encodings, examples, strict=True)
+    ]
+
+
 def build(codec: LookingCodec, recipe: Recipe) -> Chooser:
     assert codec.question is not None
     options, hops = recipe.model, recipe.look.hops
     eye: Any = make_picture_encoder(recipe.look, options)
     words = make_reader(len(codec.question.vocabulary), options)
     sizes, dropout = (eye.size, words.size), Dropout(options.dropout, variational=True)  # a channel, at all places
-    asks = StackedAttention(*sizes, recipe.choose.size, hops, dropout) if hops else Beside(*sizes, dropout)
+    names = len(codec.question.vocabulary) if recipe.look.names > 0 else 0
+    asks = StackedAttention(*sizes, recipe.choose.size, hops, dropout, names) if hops else Beside(*sizes, dropout)
     classifier = Classifier(asks.size, recipe.choose.hidden, len(codec.labels), make_dropout(options))
     pool = AttentionPool(words.size, recipe.choose.size, 1) if recipe.look.words else None
-    model = Chooser(QuestionReader(eye, words, asks, classifier, pool))
+    model = Chooser(QuestionReader(eye, words, asks, classifier, pool), naming=recipe.look.names)
     initialise(model)
     if isinstance(asks, StackedAttention):
         asks.begin()

@@ -37,6 +37,7 @@ class Choosing(NamedTuple):
     source: Any  # numbers of symbols, or another source (batching.Joins) with a length
     beside: list[int]
     label: int  # −1: none of the classes seen in training
+    said: tuple[int, ...] = ()  # words that are said of the source, for models that name what they see
 
     @property
     def length(self) -> int:
@@ -62,10 +63,11 @@ class Batch(NamedTuple):
     beside: Padded | None
     labels: Tensor  # (B,)
     numbers: list[int]
+    said: Padded | None = None
 
     def to(self, device: torch.device) -> "Batch":
-        beside = None if self.beside is None else self.beside.to(device)
-        return Batch(self.source.to(device), beside, self.labels.to(device), self.numbers)
+        beside, said = (None if one is None else one.to(device) for one in (self.beside, self.said))
+        return Batch(self.source.to(device), beside, self.labels.to(device), self.numbers, said)
 
 
 def read(path: str | Sequence[str], recipe: Recipe, skip_bad_lines: bool = False) -> Reading:
@@ -109,12 +111,13 @@ def batch(encodings: Sequence[Choosing], numbers: list[int]) -> Batch:
     chosen = [encodings[number] for number in numbers]
     beside = pad([one.beside for one in chosen]) if chosen[0].beside else None
     labels = torch.tensor([one.label for one in chosen])
-    return Batch(join([one.source for one in chosen]), beside, labels, numbers)
+    said = pad([one.said for one in chosen]) if any(one.said for one in chosen) else None
+    return Batch(join([one.source for one in chosen]), beside, labels, numbers, said)
 
 
 def loss(model: Chooser, batch: Batch, smoothing: float = 0.0, own: float = 0.0) -> Loss:
-    """−Σ log p(y | x), and the reader's penalty"""
-    told: Loss = model(batch.source, batch.beside, Label(batch.labels, smoothing))
+    """−Σ log p(y | x), and what else the model makes small"""
+    told: Loss = model(batch.source, batch.beside, Label(batch.labels, smoothing, batch.said))
     return told
 
 

@@ -49,10 +49,18 @@ class LookingCodec:
         places = self.eye.open(example.path).names
         if self.question is None:
             return Symbols(places, [], 0)
-        asked = self.question.segmenter.split(normalise(example.features, self.lowers))
+        asked = self._split(example.features)
         if not asked:
             raise DataError(f"{example.place or 'the source'} comes without a question: give it with --beside")
         return Symbols(places, asked[: self.longest], max(len(asked) - self.longest, 0))
+
+    def words(self, text: str) -> list[int]:
+        """The numbers of a text's words, as those of questions are numbered."""
+        return self.question.vocabulary.encode(self._split(text)) if self.question else []
+
+    def _split(self, text: str) -> list[str]:
+        assert self.question is not None
+        return self.question.segmenter.split(normalise(text, self.lowers))
 
     def source_symbols(self, example: Example) -> list[str]:
         read = self.symbols(example)
