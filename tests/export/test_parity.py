@@ -26,24 +26,26 @@ HERE = Path(__file__).parent.parent.parent
 LETTERS = "abcdef"
 LAYERS = {"encoder_layers": 2, "decoder_layers": 2, "residual": True}
 MODELS: dict[str, dict[str, Any]] = {  # every cell, score, normaliser, term, first state and output is in one of them
-    "sigmoid, additive": {
+    "sigmoid, sparsemax": {
         "cell": "sigmoid",
         "encoder_layers": 2,
         "output": "plain",
         "start": "mean",
         "query": "current",
+        "normalise": "sparsemax",
+        "terms": ("coverage",),
     },
-    "lstm, dot": dict(LAYERS, cell="lstm", score="dot", start="same", tie=True, readout=5),
+    "lstm, dot, CTC and from the end": dict(
+        LAYERS, cell="lstm", score="dot", start="same", tie=True, readout=5, ctc=0.3, reverse=0.7
+    ),
     "lstm, everything": dict(ATTENTIONS["everything"], cell="lstm", score="bilinear", output="maxout", start="zero"),
     "gru, mlp": {"cell": "gru", "score": "mlp", "input_feeding": True, "start": "learned", "output": "deep"},
     "gru, biases": dict(ATTENTIONS["biases"], cell="gru"),
     "gru, monotonic": {"cell": "gru", "attention": "monotonic", "score": "projected"},
     "tanh, fixed": {"cell": "tanh", "attention": "fixed", "bidirectional": False, "encoder_layers": 2},
-    "tanh, sparsemax": {"cell": "tanh", "score": "scaled", "normalise": "sparsemax", "terms": ("coverage",)},
     "lstm, none": {"attention": "none", "output": "state"},
-    "lstm, CTC and from the end": {"ctc": 0.3, "reverse": 0.7},
     "abs": {"attention": "abs", "window": 1, "order": 3},
-    "lstm, hard": {"attention": "hard", "gate": True},
+    "lstm, hard": {"attention": "hard", "gate": True, "score": "scaled"},
     "gru, between": {"cell": "gru", "query": "between", "output": "maxout"},
 }
 SHORT = {"longest_ratio": 1.0, "longest_extra": 3}

@@ -71,7 +71,7 @@ def motions(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_motions_are_learned_and_drawn_as_a_filmstrip(motions: Path, tmp_path: Path) -> None:
     run, sizes = tmp_path / "run", ["look.size=16", "look.stages=[8,16]", "look.local=true"]
-    train(motions, run, "describe", 20, *sizes, "look.norm=places", "training.batch_size=8", recipe="tiny-look")
+    train(motions, run, "describe", 14, *sizes, "look.norm=places", "training.batch_size=8", recipe="tiny-look")
     assert measured(run, motions)["accuracy"] > 70  # 33 by chance
     shown = json.loads(done("predict", run, motions.parent / "2", "--json").out)
     assert np.array(shown["attention"]).shape == (len(shown["output_tokens"]), shown["frames"])
@@ -140,7 +140,7 @@ def test_questions_may_begin_with_word_vectors(tmp_path: Path) -> None:
 def test_hard_attention_learns_captions(rows: Path, tmp_path: Path) -> None:
     """One place is drawn at each step, so the bar must be found by REINFORCE."""
     sizes = ["look.size=16", "look.stages=[8,16]", "look.norm=places", "model.attention=hard"]
-    train(rows, tmp_path / "run", "caption", 16, *sizes, "training.batch_size=8", recipe="tiny-look")
+    train(rows, tmp_path / "run", "caption", 14, *sizes, "training.batch_size=8", recipe="tiny-look")
     assert measured(tmp_path / "run", rows)["bleu4"] > 60
 
 
@@ -149,7 +149,7 @@ def test_motions_are_learned_as_classes(motions: Path, tmp_path: Path) -> None:
     table.write_text(motions.read_text("utf-8").replace("it moves ", ""), "utf-8")
     sizes = ["look.size=16", "look.stages=[8,16]", "model.hidden=24", "model.dropout=0", "choose.size=16"]
     rates = ["training.average=none", "training.learning_rate=0.005", "training.warmup=10", "training.patience=0"]
-    train(table, tmp_path / "run", "classify", 15, *sizes, *rates, recipe="clips")
+    train(table, tmp_path / "run", "classify", 11, *sizes, *rates, recipe="clips")
     assert measured(tmp_path / "run", table)["accuracy"] > 70  # 33 by chance
     shown = json.loads(done("predict", tmp_path / "run", table.parent / "2", "--json").out)
     assert sum(shown["probabilities"].values()) == pytest.approx(1, abs=1e-3)
