@@ -16,7 +16,7 @@ from tests.data.made import Pixels, animation, film, flat_frames, grey, noise, s
 from tests.service.browser import Visit, browsing, chromium, visiting
 from tests.service.http import Service, serving
 from tests.service.looking import RED, reads, square, untrained
-from tests.service.test_page import CONTRASTS, tab_to, width
+from tests.service.sight import CONTRASTS, tab_to, width
 
 pytestmark = pytest.mark.xdist_group("browser")
 
