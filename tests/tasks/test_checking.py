@@ -148,6 +148,14 @@ def test_every_recipe_of_the_package_sets_only_what_its_tasks_use(name: str) -> 
         ("classify", {"choose.pool": "mean", "choose.size": 64}, "choose.size=64 does nothing with choose.pool=mean"),
         ("classify", {"choose.pool": "max", "choose.size": 64}, "choose.size=64 does nothing with choose.pool=max"),
         ("classify", {"data.where_column": 3}, "data.where_column=3 does nothing in the task classify"),
+        ("caption", {"look.frames": 8}, "look.frames=8 does nothing in the task caption"),
+        ("transcribe", {"look.pool": "max"}, "look.pool=max does nothing in the task transcribe"),
+        ("answer", {"look.local": True}, "look.local=true does nothing in the task answer"),
+        ("caption", {"look.names": 0.1}, "look.names=0.1 does nothing in the task caption"),
+        ("describe", {"look.names": 0.1}, "look.names=0.1 does nothing in the task describe"),
+        ("classify", {"look.names": 0.1}, "look.names=0.1 does nothing in the task classify"),
+        ("caption", {"look.widest": 99}, "look.widest=99 does nothing with look.fit=square"),
+        ("transcribe", {"look.fit": "within", "look.widest": 99}, "look.widest=99 does nothing with look.fit=within"),
     ],
 )
 def test_what_does_nothing_is_refused(task: str, options: dict[str, Any], said: str) -> None:

@@ -70,7 +70,7 @@ def motions(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_motions_are_learned_and_drawn_as_a_filmstrip(motions: Path, tmp_path: Path) -> None:
-    run, sizes = tmp_path / "run", ["look.size=16", "look.stages=[8,16]", "look.local=true"]
+    run, sizes = tmp_path / "run", ["look.size=16", "look.stages=[8,16]", "look.local=true", "look.pool=max"]
     train(motions, run, "describe", 14, *sizes, "look.norm=places", "training.batch_size=8", recipe="tiny-look")
     assert measured(run, motions)["accuracy"] > 70  # 33 by chance
     shown = json.loads(done("predict", run, motions.parent / "2", "--json").out)

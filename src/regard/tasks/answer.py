@@ -16,7 +16,7 @@ from regard.errors import UsageError
 from regard.model import initialise
 from regard.recipe import Recipe
 from regard.tasks import choosing
-from regard.tasks.checking import readers
+from regard.tasks.checking import CLIPS, FITS, readers
 from regard.tasks.choosing import METRIC, Choosing, answer, batch, loss, measure
 from regard.tasks.looking import LookingCodec
 from regard.tasks.optics import begin_trained, make_picture_encoder, make_picture_eye
@@ -28,7 +28,8 @@ SECTIONS = ("data", "source", "model", "training", "choose", "look")
 BESIDE = "question"
 CODEC = LookingCodec
 UNUSED: Unused = {
-    **readers("answer", also=("data.where_column", *within("choose", "levels", "pool", "rows", "penalty"))),
+    **readers("answer", also=("data.where_column", *within("choose", "levels", "pool", "rows", "penalty"), *CLIPS)),
+    **FITS,
     ("look.hops", 0): ("choose.size", "look.words", "look.names"),
 }
 

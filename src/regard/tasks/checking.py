@@ -39,9 +39,15 @@ WRITERS: Unused = {
     ("model.reverse", 0.0): ("search.reverse",),
 }
 
+ASKED = within("look", "hops", "words", "names")  # what only a question can be told
+CLIPS = within("look", "every", "frames", "local", "motions", "pool", "parts", "moving", "shift", "states")
+FITS: Unused = {("look.fit", fit): ("look.widest",) for fit in ("square", "within")}
+
 LOOKERS: Unused = {
     **WRITERS,
-    **{("task", task): within("look", "hops", "words") for task in ("caption", "describe", "transcribe")},
+    **FITS,
+    **{("task", task): (*ASKED, *CLIPS) for task in ("caption", "transcribe")},
+    ("task", "describe"): ASKED,
     ("look.local", False): ("look.motions",),
     ("look.states", "none"): within("model", "encoder_layers", "bidirectional"),
 }  # of those who look and write: nothing is asked

@@ -15,7 +15,7 @@ from regard.errors import UsageError
 from regard.model import initialise
 from regard.recipe import Look, Recipe
 from regard.tasks import choosing
-from regard.tasks.checking import readers
+from regard.tasks.checking import ASKED, CLIPS, FITS, readers
 from regard.tasks.choices import Codec
 from regard.tasks.choosing import METRIC, answer, batch, encode, loss, measure
 from regard.tasks.eyes import ClipEye, PictureEye
@@ -33,14 +33,14 @@ from regard.unused import Unused, within
 
 SECTIONS = (*choosing.SECTIONS, "look")
 LOOK = within("look", *(one.name for one in fields(Look)))
-CLIPS = ("every", "frames", "local", "motions", "pool", "parts", "moving", "shift", "states")
 UNUSED: Unused = {
-    **readers("classify", also=("data.where_column", "look.hops", "look.words")),
+    **readers("classify", also=("data.where_column", *ASKED)),
     **{("choose.pool", pool): within("choose", "size", "rows", "penalty") for pool in ("last", "mean", "max")},
     ("choose.pool", "attention"): within("choose", "rows", "penalty"),
     ("choose.of", "text"): LOOK,
-    ("choose.of", "picture"): (*within("look", *CLIPS), "choose.levels"),
+    ("choose.of", "picture"): (*CLIPS, "choose.levels"),
     ("choose.of", "clip"): ("choose.levels",),
+    **FITS,
     ("look.local", False): ("look.motions",),
     ("look.states", "none"): within("model", "cell", "hidden", "encoder_layers", "bidirectional", "residual"),
 }
