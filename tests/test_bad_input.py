@@ -230,6 +230,21 @@ def test_a_very_long_line_can_be_passed_over(reverse: Reverse, tmp_path: Path) -
     refused(regard("predict", reverse.run, "abc", "--skip-bad-lines"), 2, "--input")
 
 
+def test_lines_that_are_no_text_can_be_passed_over(reverse: Reverse, tmp_path: Path) -> None:
+    lines = tmp_path / "lines.txt"
+    lines.write_bytes(b"abc\n\xff\xfe\n\nedc\n" + b"ab" * LONG + b"\n")
+    refused(regard("predict", reverse.run, "--input", lines), 1, "line 2: byte 1", "--skip-bad-lines")
+    result = done("predict", reverse.run, "--input", lines, "--skip-bad-lines")
+    assert result.out == "C B A\n\n\nC D E\n\n"
+    assert "1 empty lines are answered by empty lines; the first: " in result.err
+    assert "2 bad lines are answered by empty lines; the first: " in result.err
+    assert "lines.txt, line 2: byte 1 (0xff) is not valid UTF-8" in result.err
+    only = tmp_path / "only.jsonl"
+    only.write_text('{"source"\n', "utf-8")
+    call = ("predict", reverse.run, "--input", only, "--skip-bad-lines")
+    refused(regard(*call), 1, "no line can be read", "line 1: not a JSON object")
+
+
 def test_very_long_pairs_are_left_out_of_training_and_counted(few: Path, tmp_path: Path) -> None:
     rows = [["a" * LONG, "A"], ["ab", "A " * LONG], ["ba" * 500, "A"]]
     write(tmp_path / "more.tsv", rows)

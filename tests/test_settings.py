@@ -23,6 +23,9 @@ def test_defaults_pass_their_own_check() -> None:
         ("model.terms=[location, coverage]", ["location", "coverage"]),
         ("data.features_column=null", None),
         ("data.source_column=lemma", "lemma"),
+        ("data.target_column=no", "no"),  # a language, which YAML takes for false
+        ("data.target_column=2020-01-01", "2020-01-01"),
+        ("data.target_column=3", 3),
         ("model.attention=none", "none"),
         (" model.tie = yes", True),
         ("about=a=b", "a=b"),
@@ -37,6 +40,11 @@ def test_numbers_may_come_as_text() -> None:
     assert (
         build(parse_overrides(["training.learning_rate=1e-3", "model.hidden='64'"]), "x").training.learning_rate == 1e-3
     )
+
+
+def test_a_column_is_neither_true_nor_false() -> None:
+    with pytest.raises(UsageError, match=r"data\.target_column"):
+        build({"data.target_column": True}, "recipe.yaml")
 
 
 def test_the_last_override_counts() -> None:

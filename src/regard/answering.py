@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 from regard.data.encoding import length_buckets
 from regard.data.readers import Example
 from regard.data.splitting import group_references
+from regard.data.text import normalise
 from regard.data.vocabulary import END
 from regard.errors import DataError, UsageError
 from regard.prediction import Prediction
@@ -104,7 +105,7 @@ class Answerer(ABC):
         source = self.codec.clean(lemma)
         if not source and not self.answers_nothing:
             raise DataError(f"{place} is empty: there is nothing to read")
-        return Example(source, "", features.strip(), place)
+        return Example(source, "", normalise(features), place)
 
     def answer(
         self,

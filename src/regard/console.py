@@ -12,13 +12,16 @@ from regard.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from regard.answering import Answerer
-    from regard.data.readers import Example
+    from regard.data.readers import Reading
     from regard.prediction import Prediction
 
 
-def sources(run: "Answerer", text: tuple[str, ...], file: str | None, features: str) -> "list[Example]":
-    """The examples that a call of `regard predict` asks about, in their order; empty lines stay empty."""
-    from regard.data.readers import Columns, read_sources
+def sources(
+    run: "Answerer", text: tuple[str, ...], file: str | None, features: str, skip_bad_lines: bool = False
+) -> "Reading":
+    """The examples that a call of `regard predict` asks about, in their order; empty lines stay empty, and bad ones are
+    so if they are skipped."""
+    from regard.data.readers import Columns, Reading, read_sources
 
     if text and file:
         raise UsageError("give TEXT or --input, not both")
@@ -28,28 +31,31 @@ def sources(run: "Answerer", text: tuple[str, ...], file: str | None, features: 
         raise UsageError("--features goes with TEXT; in a file, they stand in the column after the source")
     if text:
         texts = [f"{one}\t{features}" if features else one for one in text]
-        return [run.example(one, f"TEXT {number}") for number, one in enumerate(texts, 1)]
+        return Reading([run.example(one, f"TEXT {number}") for number, one in enumerate(texts, 1)], [])
     if file is None and sys.stdin.isatty():
         raise UsageError("nothing to answer: give TEXT, --input FILE, or lines on standard input")
     data = run.recipe.data  # of a table like that of training the same columns; else source, then what is beside it
-    columns = Columns(data.source_column, data.source_column, data.features_column if run.codec.features else None)
-    read = read_sources(file or "-", columns, lowercase=run.codec.lowercase)
+    own = getattr(run.task, "source_column", None)
+    column = own(file or "-", run.recipe) if own else data.source_column
+    beside = data.features_column if run.codec.features else None
+    columns = Columns(column, column, beside, names_files=run.codec.opens_files)
+    read = read_sources(file or "-", columns, lowercase=run.codec.lowercase, skip_bad_lines=skip_bad_lines)
     folder = os.path.dirname(file) if file and file != "-" else ""  # files that it names lie beside it
-    examples = [replace(one, folder=folder) for one in read]
-    empty = [example.place for example in examples if not example.source]
-    if len(empty) == len(examples):
+    read = read._replace(examples=[replace(one, folder=folder) for one in read.examples])
+    empty = [example.place for example in read.examples if not example.source and example.place]
+    if len(empty) == len(read.examples):
         raise DataError(f"{file or 'standard input'} holds only empty lines; expected one source a line")
     if empty:
         click.echo(f"{len(empty)} empty lines are answered by empty lines; the first: {empty[0]}", err=True)
-    return examples
+    return read
 
 
-def spared(run: "Answerer", examples: "list[Example]", asked: list[bool]) -> list[bool]:
-    """Which of the examples that are asked about can be read; the others are counted on stderr."""
-    troubles = [run.trouble(example) if one else "" for example, one in zip(examples, asked, strict=True)]
-    found = [(one.place, trouble) for one, trouble in zip(examples, troubles, strict=True) if trouble]
-    bad = [trouble if place in trouble else f"{place}: {trouble}" for place, trouble in found]
-    if len(bad) == sum(asked):
+def spared(run: "Answerer", read: "Reading", asked: list[bool]) -> list[bool]:
+    """Which of the examples that are asked about can be read; the others, and bad lines, are counted on stderr."""
+    troubles = [run.trouble(example) if one else "" for example, one in zip(read.examples, asked, strict=True)]
+    found = [(one.place, trouble) for one, trouble in zip(read.examples, troubles, strict=True) if trouble]
+    bad = read.skipped + [trouble if place in trouble else f"{place}: {trouble}" for place, trouble in found]
+    if len(found) == sum(asked):
         raise DataError(f"no line can be read; the first: {bad[0]}")
     if bad:
         are = (

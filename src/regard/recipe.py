@@ -7,9 +7,10 @@ and nowhere else) → plain numbers in constructors. Networks never see a recipe
 import dataclasses
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Annotated, Any, Literal, NamedTuple, get_type_hints
+from types import UnionType
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, StrictInt
 
 Symbols = Literal["graphemes", "tokens", "words", "subwords"]
 Size = Annotated[int, Field(ge=1, le=2**16)]  # upper bounds: a hostile recipe must not ask for all memory or time
@@ -43,12 +44,12 @@ class _Section:
 class Data(_Section):
     """Which columns are read, and what is left out."""
 
-    source_column: int | str = option(1, "column of the source: a number from 1, or a name in the header")
-    target_column: int | str = option(2, "column of the target")
-    features_column: int | str | None = option(
+    source_column: StrictInt | str = option(1, "column of the source: a number from 1, or a name in the header")
+    target_column: StrictInt | str = option(2, "column of the target")
+    features_column: StrictInt | str | None = option(
         None, "column of what is read beside the source (features, hypothesis, question), or null"
     )
-    where_column: int | str | None = option(
+    where_column: StrictInt | str | None = option(
         None, "column of what is known of places: word links (0-2 1-1), or the character where a span begins; or null"
     )
     lowercase: bool = option(False, "lower-case sources and targets")
@@ -235,7 +236,7 @@ class Point(_Section):
 class Imply(_Section):
     """Which rows of a table of premises and hypotheses are learnt, where labels say how the two stand to each other."""
 
-    label_column: int | str | None = option(None, "column of the label, or null: all rows are learnt")
+    label_column: StrictInt | str | None = option(None, "column of the label, or null: all rows are learnt")
     label: str = option("entailment", "rows with this label are learnt and the others left out; capitals do not count")
 
 
@@ -364,5 +365,7 @@ def section_names() -> list[str]:
 
 
 def _type_name(hint: Any) -> str:
+    if get_origin(hint) in (Union, UnionType):
+        return " | ".join(_type_name(one) for one in get_args(hint)).replace("NoneType", "null")
     text = hint.__name__ if isinstance(hint, type) else str(hint)
     return text.replace("typing.", "").replace("Literal", "one of ").replace("'", "")

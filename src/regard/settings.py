@@ -37,7 +37,10 @@ def parse_overrides(settings: Sequence[str]) -> dict[str, Any]:
         if not equals:
             raise UsageError(f"--set {setting}: expected key=value, as in --set model.hidden=256")
         check_name(key.strip(), "--set")
-        chosen[key.strip()] = parse_yaml(value, f"--set {key.strip()}")
+        found = parse_yaml(value, f"--set {key.strip()}")
+        # a column may be called no, which YAML takes for false, or like a date
+        named = key.strip().endswith("_column") and (isinstance(found, bool) or not isinstance(found, int | str | None))
+        chosen[key.strip()] = value.strip() if named else found
     return chosen
 
 

@@ -142,7 +142,7 @@ def test_a_bad_line_stops_or_is_skipped(tmp_path: Path, name: str, bad: str | by
         read_pairs(path, Columns())
     assert str(caught.value).startswith(f"{path}, line 2: ")
     assert "--skip-bad-lines" in str(caught.value)
-    examples, skipped, numbers = read_pairs(path, Columns(), skip_bad_lines=True)
+    examples, skipped, numbers, _ = read_pairs(path, Columns(), skip_bad_lines=True)
     assert numbers == [0, 2]
     assert [(example.source, example.place) for example in examples] == [
         ("c", f"{path}, line 1"),
@@ -191,13 +191,13 @@ def test_broken_files_are_not_bad_lines(tmp_path: Path) -> None:
 
 
 def sources(path: str, columns: Columns | None = None) -> list[tuple[str, str]]:
-    return [(example.source, example.features) for example in read_sources(path, columns)]
+    return [(example.source, example.features) for example in read_sources(path, columns).examples]
 
 
 def test_sources_keep_their_lines(tmp_path: Path) -> None:
     path = write(tmp_path, "a.txt", "\ufeffone\r\n\r\n  \nFour words\n\n")
     assert sources(path) == [("one", ""), ("", ""), ("", ""), ("Four words", ""), ("", "")]
-    assert read_sources(path, lowercase=True)[3] == Example("four words", "", place=f"{path}, line 4")
+    assert read_sources(path, lowercase=True).examples[3] == Example("four words", "", place=f"{path}, line 4")
 
 
 def test_sources_with_features(tmp_path: Path) -> None:
@@ -247,7 +247,7 @@ texts = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_
 def test_every_line_becomes_one_example(tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str]]) -> None:
     path = tmp_path_factory.getbasetemp() / "rows.tsv"
     path.write_text("".join(f"{source}\t{target}\n" for source, target in rows), encoding="utf-8", newline="\n")
-    examples, skipped, _ = read_pairs(path, Columns())
+    examples, skipped, *_ = read_pairs(path, Columns())
     assert len(examples) == len(rows)
     assert skipped == []
 

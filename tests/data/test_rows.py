@@ -75,6 +75,25 @@ def test_csv_with_an_open_quote_names_where_it_opened(tmp_path: Path, rows_of: R
         next(rows)
 
 
+def test_csv_after_an_open_quote_is_read_again_from_the_next_line(tmp_path: Path, rows_of: RowsOf) -> None:
+    good = "".join(f"{number},x\n" for number in range(50))
+    rows = rows_of(write(tmp_path, "a.csv", f'a,b\n"c,d\n{good}"e,f\n{good}'))
+    read, bad = [], []
+    while True:
+        try:
+            read.append(next(rows).cells)
+        except BadLine as error:
+            bad.append(str(error))
+        except StopIteration:
+            break
+    assert len(read) == 101
+    assert [one.partition(": not valid CSV")[0].rpartition(" ")[2] for one in bad] == ["2", "53"]
+
+
+def test_a_field_of_csv_may_be_long(tmp_path: Path, rows_of: RowsOf) -> None:
+    assert len(next(rows_of(write(tmp_path, "a.csv", f"a,{'b' * 200_000}\n"))).cells[1]) == 200_000
+
+
 def test_csv_goes_on_after_a_bad_record(tmp_path: Path, rows_of: RowsOf) -> None:
     rows = rows_of(write(tmp_path, "a.csv", b'a,"b"c\n\xff,d\ne,f\n'))
     with pytest.raises(BadLine, match="line 1: not valid CSV"):

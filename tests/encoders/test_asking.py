@@ -162,6 +162,9 @@ def test_words_of_a_question_are_weighed_and_what_asks_is_their_sum() -> None:
     same(looks.weights, asked.weights)
     same(chosen.logits, classifier(asked.vector))
     assert len(QuestionReader(Given(picture()), Given(question()), asks, classifier)(None, None).seen) == 1
+    beside = randomised(Beside(V, Q))
+    (words,) = QuestionReader(Given(picture()), Given(question()), beside, classifier, pool)(None, None).seen
+    same(words.weights, weights)
 
 
 class Given(nn.Module):

@@ -12,8 +12,11 @@ from torch import Tensor
 from regard.agreement import backward_half
 from regard.data.batching import Padded
 from regard.data.readers import Example
+from regard.errors import DataError
 from regard.model import EncoderDecoder
 from regard.recipe import Model, Recipe, Side
+from regard.settings import build as recipe_of
+from regard.tasks import sequence
 from regard.tasks.codec import Codec
 from regard.tasks.sequence import batch, build, encode, loss
 from tests.command import backwards, done, refused, regard, train, words, write
@@ -116,6 +119,15 @@ def mass(run: Path, pairs: Path, gold: Path, *more: object) -> float:
     measures = run / "measures.json"
     done("align", run, pairs, "--gold", gold, "--measures", measures, *more)
     return float(json.loads(measures.read_text())["shifts"]["0"]["mass"])
+
+
+def test_a_row_whose_links_are_none_can_be_skipped(tmp_path: Path) -> None:
+    table = str(write(tmp_path / "pairs.tsv", [("a b", "A B", "0-0"), ("a b", "A B", "0:9"), ("a b", "A B", "")]))
+    recipe = recipe_of({"task": "pronounce", "data.where_column": 3}, "here")
+    with pytest.raises(DataError, match=r"line 2: '0:9' is no link.*--skip-bad-lines"):
+        sequence.read(table, recipe)
+    found = sequence.read(table, recipe, skip_bad_lines=True)
+    assert ([one.where for one in found.examples], list(found.numbers)) == (["0-0", ""], [0, 2])
 
 
 def test_given_links_teach_in_few_epochs_where_to_look(tmp_path: Path) -> None:

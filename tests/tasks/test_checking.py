@@ -163,5 +163,10 @@ def test_what_does_nothing_is_refused(task: str, options: dict[str, Any], said: 
         check(task, options)
 
 
+def test_side_by_side_is_a_number_of_looks() -> None:
+    check("answer", {"look.hops": 0})
+    check("answer", {"look.hops": 0, "look.words": True})
+
+
 def test_an_lstmn_that_reads_is_told_its_size() -> None:
     check("classify", {"model.cell": "lstmn", "model.compare": 7})

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from regard.data.links import join_links
 from regard.errors import DataError, UsageError
 from regard.settings import build
 from regard.tasks.imply import read
@@ -22,6 +23,15 @@ def test_other_labels_are_left_out(tmp_path: Path) -> None:
     ]
     neutral = build({"task": "imply", "imply.label_column": 3, "imply.label": "neutral"}, "here")
     assert [one.target for one in read(str(table), neutral).examples] == ["e"]
+
+
+def test_links_stay_with_their_rows_whatever_is_left_out_before_them(tmp_path: Path) -> None:
+    table, links = tmp_path / "pairs.tsv", tmp_path / "pairs.pharaoh"
+    table.write_text("a b\tb\tENTAILMENT\nbroken\nc d\te\tNEUTRAL\ne f\tf g\tentailment\n", "utf-8")
+    links.write_text("0-0\n\n1-0\n1-1\n", "utf-8")
+    recipe = build({"task": "imply", "imply.label_column": 3}, "here")
+    joined = join_links(read(str(table), recipe, skip_bad_lines=True), links)
+    assert [(one.source, one.where) for one in joined] == [("a b", "0-0"), ("e f", "1-1")]
 
 
 def test_without_a_column_of_labels_all_rows_are_learnt(tmp_path: Path) -> None:

@@ -71,6 +71,13 @@ def test_a_column_of_a_table_or_a_key_of_json_lines(tmp_path: Path) -> None:
     )
 
 
+def test_beginnings_are_read_from_the_key_that_was_learnt_from(tmp_path: Path) -> None:
+    (tmp_path / "some.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in ("ab", "abab") * 5))
+    more = ("--set", "target.symbols=graphemes", "--set", "model.hidden=4")
+    assert train(tmp_path / "some.jsonl", tmp_path / "run", *more, task="model").code == 0
+    assert len(done("predict", tmp_path / "run", "--input", tmp_path / "some.jsonl").out.splitlines()) == 10
+
+
 def test_what_a_language_model_has_no_use_for_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="reads one text, but two files came"):
         task.read(["a.de", "a.en"], recipe())

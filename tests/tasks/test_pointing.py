@@ -2,6 +2,7 @@
 
 import json
 import random
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from regard.data.readers import Example
 from regard.errors import DataError, UsageError
 from regard.recipe import Data, Point, Recipe, Side
-from regard.run import load
+from regard.run import Run, load
 from regard.settings import build
 from regard.tasks import fill, read
 from regard.tasks.questions import PointingCodec, trouble
@@ -216,6 +217,24 @@ def test_where_an_answer_begins_is_needed_to_learn_but_not_to_measure(tmp_path: 
     assert train(titled, tmp_path / "named", "read", 1, *named, "--set", "data.where_column=begin").code == 0
     test = write(tmp_path / "test.tsv", [header, *spans(10)])
     assert done("evaluate", tmp_path / "named", test, "--json").objects[0]["examples"] == 10
+
+
+def test_a_row_that_says_wrongly_where_its_answer_begins_can_be_skipped(tmp_path: Path) -> None:
+    table = str(write(tmp_path / "rows.tsv", [("a b", "b", "c?", "2"), ("a b", "b", "c?", "four")]))
+    how = recipe("read", **{"data.where_column": 4})
+    with pytest.raises(DataError, match=r"line 2: the answer is said to begin at 'four'.*--skip-bad-lines"):
+        read.read(table, how)
+    found = read.read(table, how, skip_bad_lines=True)
+    assert [one.where for one in found.examples] == ["2"]
+    assert len(found.skipped) == 1
+
+
+def test_a_question_is_the_same_typed_as_in_a_file() -> None:
+    """é may be one character or two."""
+    codec = read.codec([Example("un café", "café", "où est le café")], recipe("read"))
+    twice = unicodedata.normalize("NFD", "un café\toù est le café")
+    typed = Run(Path("run"), recipe("read"), codec, []).example(twice, "")
+    assert (typed.source, typed.features) == ("un café", "où est le café")
 
 
 def test_where_must_be_a_number() -> None:

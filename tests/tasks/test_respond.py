@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from regard.errors import DataError
+from regard.settings import build
+from regard.tasks.respond import read
 from tests.command import Result, done, refused, regard, train, write
 
 THINGS = ("tea", "milk", "wine", "beer", "cola", "soup")
@@ -67,6 +70,15 @@ def test_what_two_levels_have_no_use_for_is_refused(tmp_path: Path, option: str,
     words = ["--set", "source.symbols=words", "--set", "target.symbols=words"]
     result = train(pairs, tmp_path / "run", *words, "--set", f"model.{option}={value}", task="respond")
     refused(result, 2, f"model.{option}=", "does nothing with dialog.hierarchical=true")
+
+
+def test_a_conversation_in_which_nothing_is_said_can_be_skipped(tmp_path: Path) -> None:
+    table = str(write(tmp_path / "talks.tsv", [("hi", "ho"), ("|||", "hm")]))
+    recipe = build({"task": "respond"}, "here")
+    with pytest.raises(DataError, match=r"line 2.*nothing was said.*--skip-bad-lines"):
+        read(table, recipe)
+    found = read(table, recipe, skip_bad_lines=True)
+    assert ([one.source for one in found.examples], len(found.skipped)) == (["hi"], 1)
 
 
 def test_options_of_conversations_are_for_conversations(tmp_path: Path) -> None:

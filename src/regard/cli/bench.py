@@ -38,7 +38,7 @@ def bench(run: str | None, file: str | None, seconds: float, threads: int, as_js
         from regard.loading import load
 
         loaded = load(run, device="cpu")
-        lines = bench_run(loaded, [one for one in sources(loaded, (), file, "") if one.source], seconds)
+        lines = bench_run(loaded, [one for one in sources(loaded, (), file, "").examples if one.source], seconds)
     if as_json:
         click.echo(json.dumps({"machine": machine(threads), "lines": [one._asdict() for one in lines]}))
         return

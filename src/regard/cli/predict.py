@@ -84,7 +84,8 @@ def predict(
     loaded = loaded.join(*(open_run(other, device) for other in ensemble))
     if skip_bad_lines and text:
         raise UsageError("--skip-bad-lines is for lines of --input; leave out the TEXT that cannot be read")
-    examples = sources(loaded, text, file, features)
+    read = sources(loaded, text, file, features, skip_bad_lines)
+    examples = read.examples
     given = {
         "beam": beam,
         "length_penalty": length_penalty,
@@ -100,7 +101,7 @@ def predict(
     call |= {"sampling": sample, "temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
     asked = [bool(example.source or text) for example in examples]  # an empty TEXT got so far only if it has an answer
     if skip_bad_lines:
-        asked = spared(loaded, examples, asked)
+        asked = spared(loaded, read, asked)
     remarks = Remarks()
     try:
         answers = loaded.answers(list(compress(examples, asked)), **call)

@@ -114,7 +114,7 @@ def show(
 
 def _answers(run: "Answerer", asked: Asked) -> "list[list[Prediction]]":
     """The answers to each text, best first."""
-    examples = sources(run, asked.text, None, asked.features)
+    examples = sources(run, asked.text, None, asked.features).examples
     if asked.target:
         pairs = [replace(one, target=target) for one, target in zip(examples, asked.target, strict=True)]
         found = run.force_examples(pairs)

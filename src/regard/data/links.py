@@ -133,9 +133,18 @@ def read_links(path: str | Path, sizes: Sequence[Size], form: str | None = None)
 def join_links(reading: Reading, path: str | Path) -> list[Example]:
     """The examples that were read, each with its links; the file has a line for every row, those left out too."""
     numbers = reading.numbers or range(len(reading.examples))
-    found = _read(path, len(reading.examples) + len(reading.skipped))
+    found = _read(path, reading.rows)
     texts = [FORMS["pharaoh"].write(found[number]) for number in numbers]
     return [replace(example, where=text) for example, text in zip(reading.examples, texts, strict=True)]
+
+
+def trouble(example: Example) -> str:
+    """What is wrong with how its links are written; "" if nothing is."""
+    try:
+        FORMS["pharaoh"].read(example.where)
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def symbol_links(text: str, source: Sequence[Word], target: Sequence[Word]) -> tuple[tuple[int, int], ...]:

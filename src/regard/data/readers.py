@@ -11,7 +11,7 @@
 
 import difflib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -52,6 +52,7 @@ class Columns:
     header: bool = False  # there is a header line although the columns are numbers
     where: str | int | None = None
     needs_where: bool = True  # else a row may lack it, and then nothing is known
+    names_files: bool = False  # the source does, and stays as it is: a disk tells é in one character from é in two
 
     def __post_init__(self) -> None:
         if any(isinstance(column, int) and column < 1 for _, column in self):
@@ -105,6 +106,32 @@ class Reading(NamedTuple):
     examples: list[Example]
     skipped: list[str]  # what was wrong with each line left out
     numbers: Sequence[int] = ()  # which of all rows, those left out counted, each example was; nothing: all of them
+    unwanted: int = 0  # rows left out that nothing was wrong with
+
+    @property
+    def rows(self) -> int:
+        return len(self.examples) + len(self.skipped) + self.unwanted
+
+    def wanted(self, wants: Callable[[Example], bool]) -> "Reading":
+        """Without the other rows, which are not bad."""
+        kept = [pair for pair in self._numbered() if wants(pair[1])]
+        return self._of(kept, self.skipped, self.unwanted + len(self.examples) - len(kept))
+
+    def sound(self, trouble: Callable[[Example], str], skip_bad_lines: bool) -> "Reading":
+        """Without the rows of which `trouble` tells something, which are bad lines."""
+        found = [(pair, trouble(pair[1])) for pair in self._numbered()]
+        bad = [f"{one.place}: {what}" for (_, one), what in found if what]
+        kept = [pair for pair, what in found if not what]
+        if bad and not (skip_bad_lines and kept):
+            raise DataError(f"{bad[0]} (--skip-bad-lines leaves such lines out)")
+        return self._of(kept, self.skipped + bad, self.unwanted) if bad else self
+
+    def _numbered(self) -> Iterator[tuple[int, Example]]:
+        return zip(self.numbers or range(len(self.examples)), self.examples, strict=True)
+
+    @staticmethod
+    def _of(kept: Sequence[tuple[int, Example]], skipped: list[str], unwanted: int) -> "Reading":
+        return Reading([one for _, one in kept], skipped, [number for number, _ in kept], unwanted)
 
 
 def read_pairs(path: Paths, columns: Columns, *, lowercase: bool = False, skip_bad_lines: bool = False) -> Reading:
@@ -126,18 +153,25 @@ def read_pairs(path: Paths, columns: Columns, *, lowercase: bool = False, skip_b
     return reading._replace(numbers=numbers) if reading.skipped else reading
 
 
-def read_sources(path: Paths, columns: Columns | None = None, *, lowercase: bool = False) -> list[Example]:
+def read_sources(
+    path: Paths, columns: Columns | None = None, *, lowercase: bool = False, skip_bad_lines: bool = False
+) -> Reading:
     """What to predict: a source a line, then features if there are such columns; or a table like in training.
 
-    An empty line is an empty source, so that the n-th example is the n-th line.
+    An empty line is an empty source, and so is a bad one that is skipped: the n-th example is the n-th line.
     """
-    columns = columns or Columns()
+    reading, columns = Reading([], []), columns or Columns()
     with open_rows(path) as rows:
         columns, rows = _past_optional_header(rows, replace(columns, target=columns.source, where=None))
-        examples = [_source(row, columns, lowercase) for row in rows]
-    if not examples:
+        for found in _attempts(map(partial(_source, columns=columns, lowercase=lowercase), rows)):
+            if isinstance(found, BadLine) and not skip_bad_lines:
+                raise DataError(f"{found} (--skip-bad-lines passes over it)") from found
+            if isinstance(found, BadLine):
+                reading.skipped.append(str(found))
+            reading.examples.append(Example("", "") if isinstance(found, BadLine) else found)
+    if not reading.examples:
         raise _nothing(path, [])
-    return examples
+    return reading
 
 
 def _attempts(examples: Iterator[Example]) -> Iterator[Example | BadLine]:
@@ -187,8 +221,12 @@ def _past_optional_header(rows: Iterator[Row], columns: Columns) -> tuple[Column
     names = [normalise(cell) for cell in first.cells]
     if columns.source in names or (columns.header and not columns.named and len(names) > 1):
         return columns.numbered(first), rows
-    bare = Columns(1, 1, None if columns.features is None else 2) if columns.named else columns
-    return bare, chain([first], rows)
+    return _bare(columns) if columns.named else columns, chain([first], rows)
+
+
+def _bare(columns: Columns) -> Columns:
+    """Of a list of sources, perhaps with features behind them."""
+    return Columns(1, 1, None if columns.features is None else 2, names_files=columns.names_files)
 
 
 def _number(column: str | int, header: Row) -> int:
@@ -203,7 +241,7 @@ def _number(column: str | int, header: Row) -> int:
 
 
 def _example(row: Row, columns: Columns, lowercase: bool) -> Example:
-    read = partial(_text, row, width=columns.width, lowercase=lowercase)
+    read = partial(_text, row, columns=columns, lowercase=lowercase)
     texts = {role: read(role, column) for role, column in columns if columns.needs_where or _has(row, role, column)}
     for role in ("source", "target"):
         if not texts[role]:
@@ -215,21 +253,22 @@ def _source(row: Row, columns: Columns, lowercase: bool) -> Example:
     if not _filled(row):
         return Example("", "", place=row.place)
     if isinstance(row.cells, list) and len(row.cells) < columns.width:
-        columns = Columns(1, 1, None if columns.features is None else 2)
-    read = partial(_text, row, width=columns.width, lowercase=lowercase)
+        columns = _bare(columns)
+    read = partial(_text, row, columns=columns, lowercase=lowercase)
     texts = {role: read(role, column) for role, column in columns if role != "target"}
     return Example(texts["source"], "", texts.get("features", ""), row.place)
 
 
-def _text(row: Row, role: str, column: str | int, width: int, lowercase: bool) -> str:
+def _text(row: Row, role: str, column: str | int, columns: Columns, lowercase: bool) -> str:
     if isinstance(row.cells, Mapping):
         found = _value(row.place, row.cells, role, column)
-    elif len(row.cells) < width:
-        raise TooFew(_too_few(row, row.cells, width))
+    elif len(row.cells) < columns.width:
+        raise TooFew(_too_few(row, row.cells, columns.width))
     else:
         found = row.cells[int(column) - 1]
     try:
-        return normalise(found, lowercase and role not in ("features", "where"))
+        clean = normalise(found, lowercase and role not in ("features", "where"))
+        return found.strip() if columns.names_files and role == "source" else clean
     except DataError as error:
         raise BadLine(f"{row.place}: {error}") from error
 

@@ -14,13 +14,14 @@ import sys
 import zlib
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from regard.errors import DataError, MissingExtra, UsageError
 
 STDIN, HUB = "-", "hf:"
+LONGEST_FIELD = 2**24  # characters between two commas; Python's own limit is 2**17
 Paths = str | os.PathLike[str] | Sequence[str]
 
 
@@ -132,26 +133,37 @@ def _json_row(line: Line) -> Row:
 
 
 class _CsvRows:
-    """Records with quoted fields, which may hold commas and line ends."""
+    """Records with quoted fields, which may hold commas and line ends.
+
+    A quote that is never closed would take all lines after it with it: its line is bad, and the next is read anew.
+    """
 
     def __init__(self, source: Iterator[Line]):
-        self._place = ""
+        csv.field_size_limit(max(csv.field_size_limit(), LONGEST_FIELD))
+        self._record: list[Line] = []  # lines of the record that is being read, which is named by its first one
+        self._begin(source)
+
+    def _begin(self, source: Iterator[Line]) -> None:
+        self._source = source
         self._reader = csv.reader(map(self._text, source), strict=True)
 
     def _text(self, line: Line) -> str:
-        self._place = self._place or line.place  # a record is named by its first line
+        self._record.append(line)
         return line.text() + "\n"
 
     def __iter__(self) -> Iterator[Row]:
         return self
 
     def __next__(self) -> Row:
-        self._place = ""
+        self._record = []
         try:
             cells = next(self._reader)
         except csv.Error as error:
-            raise BadLine(f"{self._place}: not valid CSV ({error}); check the quotes") from error
-        return Row(self._place, cells, "comma")
+            first, *others = self._record
+            if others:
+                self._begin(chain(others, self._source))
+            raise BadLine(f"{first.place}: not valid CSV ({error}); check the quotes") from error
+        return Row(self._record[0].place, cells, "comma")
 
 
 def _parallel_lines(

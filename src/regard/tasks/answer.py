@@ -30,7 +30,7 @@ CODEC = LookingCodec
 UNUSED: Unused = {
     **readers("answer", also=("data.where_column", *within("choose", "levels", "pool", "rows", "penalty"), *CLIPS)),
     **FITS,
-    ("look.hops", 0): ("choose.size", "look.words", "look.names"),
+    ("look.hops", 0): ("look.names",),
 }
 
 

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from regard.data.links import trouble
 from regard.data.readers import Columns, Example, Reading, TooFew, read_pairs
 from regard.data.rows import preview
 from regard.errors import DataError, UsageError
@@ -40,11 +41,12 @@ def read(path: str | Sequence[str], recipe: Recipe, skip_bad_lines: bool = False
             raise
         advice = f"column {column} holds the labels: for pairs without labels, --set imply.label_column=null"
         raise DataError(f"{error.__cause__}; {advice}") from error
-    kept = [replace(one, features="") for one in reading.examples if one.features.lower() == wanted.lower()]
-    if not kept:
+    reading = reading.sound(trouble, skip_bad_lines)
+    labelled = reading.wanted(lambda one: one.features.lower() == wanted.lower())
+    if not labelled.examples:
         raise _none(reading.examples, wanted, column)
-    logger.info("%d of %d rows have the label %s", len(kept), len(reading.examples), wanted)
-    return Reading(kept, reading.skipped)
+    logger.info("%d of %d rows have the label %s", len(labelled.examples), len(reading.examples), wanted)
+    return labelled._replace(examples=[replace(one, features="") for one in labelled.examples])
 
 
 def _none(examples: Sequence[Example], wanted: str, column: int | str) -> DataError:

@@ -72,9 +72,14 @@ def read(path: str | Sequence[str], recipe: Recipe, skip_bad_lines: bool = False
         raise UsageError(f"a language model reads one text, but two files came: {' and '.join(parts)}")
     if data.features_column is not None or data.where_column is not None or data.target_column != 2:
         raise UsageError("a language model reads one column: data.source_column, and no target, features or where")
-    keyed = parts[0].startswith(HUB) or Path(parts[0].lower().removesuffix(".gz")).suffix == ".jsonl"
-    column = "text" if keyed and isinstance(data.source_column, int) else data.source_column
+    column = source_column(parts[0], recipe)
     return read_pairs(path, Columns(column, column), lowercase=data.lowercase, skip_bad_lines=skip_bad_lines)
+
+
+def source_column(path: str, recipe: Recipe) -> int | str:
+    column = recipe.data.source_column
+    keyed = path.startswith(HUB) or Path(path.lower().removesuffix(".gz")).suffix == ".jsonl"
+    return "text" if keyed and isinstance(column, int) else column
 
 
 def codec(examples: Sequence[Example], recipe: Recipe) -> TextCodec:

@@ -16,7 +16,7 @@ from regard.data.places import Token
 from regard.data.readers import Columns, Example, Reading, read_pairs
 from regard.decoders.reader import NOWHERE
 from regard.encoders.recurrent import TextEncoder
-from regard.errors import DataError, UsageError
+from regard.errors import UsageError
 from regard.losses import Loss
 from regard.prediction import Look, Prediction, Span
 from regard.recipe import Model, Recipe
@@ -71,12 +71,7 @@ def read_questions(path: str | Sequence[str], recipe: Recipe, skip_bad_lines: bo
     named = data.source_column, data.target_column, data.features_column
     columns = Columns(*named, where=data.where_column, needs_where=False)  # to measure, it is not needed
     reading = read_pairs(path, columns, skip_bad_lines=skip_bad_lines)
-    found = [(one, trouble(one, blank)) for one in reading.examples]
-    wrong = [f"{one.place}: {what}" for one, what in found if what]
-    asked = [one for one, what in found if not what]
-    if wrong and not (skip_bad_lines and asked):
-        raise DataError(f"{wrong[0]} (--skip-bad-lines leaves such lines out)")
-    return Reading(asked, reading.skipped + wrong)
+    return reading.sound(lambda one: trouble(one, blank), skip_bad_lines)
 
 
 def encode_questions(codec: PointingCodec, examples: Sequence[Example], places: Places) -> list[Asked]:

@@ -49,7 +49,15 @@ UNUSED: Unused = {
 
 def read(path: str | Sequence[str], recipe: Recipe, skip_bad_lines: bool = False) -> Reading:
     """Passage, answer and question, and perhaps the character where the answer begins."""
-    return read_questions(path, recipe, skip_bad_lines, blank="")
+    return read_questions(path, recipe, skip_bad_lines, blank="").sound(_misplaced, skip_bad_lines)
+
+
+def _misplaced(example: Example) -> str:
+    try:
+        _begin(example)
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def codec(examples: Sequence[Example], recipe: Recipe) -> PointingCodec:
@@ -66,6 +74,8 @@ def encode(codec: PointingCodec, examples: Sequence[Example]) -> list[Asked]:
 def _span(codec: PointingCodec, example: Example, tokens: Sequence[Token]) -> Sequence[int]:
     """First and last token of the answer: where it is said to begin, if it stands there; else where its words follow
     each other nearest to that, or first; nothing, if they do so nowhere."""
+    if wrong := _misplaced(example):
+        raise DataError(f"{example.place}: {wrong}")
     begin = _begin(example)
     there = example.source[begin : begin + len(example.target)] if begin >= 0 else ""
     if there and there.lower() == example.target.lower():
@@ -79,9 +89,9 @@ def _begin(example: Example) -> int:
     try:
         return int(example.where or -1)
     except ValueError:
-        raise DataError(
-            f"{example.place}: the answer is said to begin at {example.where!r:.40}; expected the number of a "
-            "character, from 0, or nothing"
+        raise ValueError(
+            f"the answer is said to begin at {example.where!r:.40}; expected the number of a character, from 0, "
+            "or nothing"
         ) from None
 
 

@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 
-from regard.data.readers import Example
+from regard.data.readers import Example, Reading
+from regard.data.turns import split_turns
 from regard.errors import UsageError
 from regard.metrics import Measured, bleu, chrf, distinct
 from regard.model import EncoderDecoder, initialise
 from regard.recipe import Recipe
 from regard.tasks import sequence
 from regard.tasks.parts import make_decoder, make_turn_attention, make_turn_encoder
-from regard.tasks.sequence import answer, batch, encode, force, loss, read
+from regard.tasks.sequence import answer, batch, encode, force, loss
 from regard.tasks.turns import TurnCodec
 from regard.unused import Unused, within
 
@@ -22,6 +23,12 @@ UNUSED: Unused = {
     ),
     **sequence.UNUSED,
 }
+
+
+def read(path: str | Sequence[str], recipe: Recipe, skip_bad_lines: bool = False) -> Reading:
+    reading = sequence.read(path, recipe, skip_bad_lines)
+    silent = "it has only empty turns: nothing was said"
+    return reading.sound(lambda one: "" if split_turns(one.source) else silent, skip_bad_lines)
 
 
 def codec(examples: Sequence[Example], recipe: Recipe) -> TurnCodec:

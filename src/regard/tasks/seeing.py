@@ -103,17 +103,13 @@ def read_seen(path: str | Sequence[str], recipe: Recipe, eye: Eye, skip_bad_line
     Headers only are read, unless bad files are to be skipped: one that is damaged further on would otherwise be met in
     the midst of training."""
     data = recipe.data
-    columns = Columns(data.source_column, data.target_column, data.features_column)
+    columns = Columns(data.source_column, data.target_column, data.features_column, names_files=True)
     reading = read_pairs(path, columns, skip_bad_lines=skip_bad_lines)
     folder = table_folder(path)
-    examples = [replace(one, folder=folder) for one in reading.examples]
+    reading = reading._replace(examples=[replace(one, folder=folder) for one in reading.examples])
     opening = partial(_decoded, eye) if skip_bad_lines else eye.open
-    wrong = examine([one.path for one in examples], opening).wrong
-    bad = [f"{one.place}: {wrong[one.path]}" for one in examples if one.path in wrong]
-    kept = [one for one in examples if one.path not in wrong]
-    if bad and not (skip_bad_lines and kept):
-        raise DataError(f"{bad[0]} (--skip-bad-lines leaves such lines out)")
-    return Reading(kept, reading.skipped + bad)
+    wrong = examine([one.path for one in reading.examples], opening).wrong
+    return reading.sound(lambda one: wrong.get(one.path, ""), skip_bad_lines)
 
 
 def _decoded(eye: Eye, source: str) -> Sight:

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from regard.agreement import Agreement
 from regard.attention.memory import Encoded
 from regard.data.batching import Batch, Encoding, collate, join, pad
+from regard.data.links import trouble
 from regard.data.readers import Columns, Example, Reading, read_pairs
 from regard.data.vocabulary import BEGIN, END
 from regard.decoders.ctc import CTC, FRAMES
@@ -50,7 +51,8 @@ UNUSED = WRITERS
 def read(path: str | Sequence[str], recipe: Recipe, skip_bad_lines: bool = False) -> Reading:
     data = recipe.data
     columns = Columns(data.source_column, data.target_column, data.features_column, False, data.where_column, False)
-    return read_pairs(path, columns, lowercase=data.lowercase, skip_bad_lines=skip_bad_lines)
+    reading = read_pairs(path, columns, lowercase=data.lowercase, skip_bad_lines=skip_bad_lines)
+    return reading.sound(trouble, skip_bad_lines)
 
 
 def codec(examples: Sequence[Example], recipe: Recipe) -> Codec:
