@@ -161,6 +161,11 @@ def test_of_several_classes_that_would_be_right_the_one_given_counts() -> None:
     assert macro_f1(["b", "c"], [["a", "b"], ["a", "b"]]) == pytest.approx(100 * 1 / 3)  # b right, c given, a wanted
 
 
+def test_rouge_tells_words_apart_that_differ_in_a_vowel_sign() -> None:
+    assert rouge(["वह की"], [["वह के"]]) == pytest.approx((50, 0, 50))
+    assert rouge(["«मेरा घर»"], [["मेरा-घर"]]) == pytest.approx((100, 100, 100))
+
+
 def test_rouge_by_hand() -> None:
     # 3 of 6 and of 7 words: 2 · 3 / 13; pairs: "the cat" of 5 and 6; longest common subsequence: the cat the
     found = rouge(["The cat saw the big dog."], [["the cat was found under the bed"]])

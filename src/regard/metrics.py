@@ -18,6 +18,7 @@ Every output may have several references, and not all equally many; `references[
 
 import re
 import string
+import unicodedata
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from itertools import pairwise, zip_longest
@@ -178,7 +179,7 @@ class Rouge(NamedTuple):
 
 def rouge(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Rouge:
     """Lin 2004, F1 for each output (of several references, the best) and their mean over the outputs; words are runs of
-    letters and digits, lower-cased, and are not stemmed."""
+    letters with their marks and of digits, lower-cased, and are not stemmed."""
     check(outputs, references)
     texts = [[_rouge_words(one) for one in several] for several in references]
     words = [_rouge_words(output) for output in outputs]
@@ -190,7 +191,8 @@ def rouge(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Rouge:
 
 
 def _rouge_words(text: str) -> list[str]:
-    return re.findall(r"[^\W_]+", text.lower())
+    kept = (one if unicodedata.category(one)[0] in "LMN" else " " for one in text.lower())
+    return "".join(kept).split()
 
 
 def _rouge_1(output: Sequence[str], reference: Sequence[str]) -> float:

@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
 import regard
 from regard.analysis.audit import audit
+from regard.analysis.audit.altered import altered, uniform
+from regard.attention.hard import HardAttention
 from regard.attention.memory import Attended
 from regard.attention.soft import Attention
 from regard.data.text import SEGMENTERS
@@ -21,10 +24,10 @@ from regard.run import Run
 from regard.tasks.codec import Half
 from regard.tasks.sequence import build
 from tests.analysis.broken import Copying, flattened, late, raised_flat
-from tests.command import done, refused, write
+from tests.command import done, refused, train, write
 from tests.command import regard as call
 from tests.conftest import Reverse
-from tests.tiny import ATTENTIONS, CODEC, EXAMPLES, SIZES, model
+from tests.tiny import ATTENTIONS, CODEC, EXAMPLES, SIZES, model, padded
 
 
 @pytest.fixture(scope="module")
@@ -188,6 +191,27 @@ def test_several_runs_together_and_exported_ones_are_refused(reverse: Reverse) -
     exported.path = Path("run.onnx")
     with pytest.raises(UsageError, match=r"run\.onnx is an exported run, .* audit the run it was made from"):
         audit(exported, [])
+
+
+def test_hard_attention_reads_the_mean_where_all_places_are_alike() -> None:
+    """And no longer the likeliest place, of which there is none."""
+    made = model(attention="hard").double()
+    tokens, encoded = torch.tensor([[1, 5, 6]]), made.encode(padded([4, 5, 6, 7]))
+    seen: list[Tensor] = []
+    (hard,) = (part for part in made.modules() if isinstance(part, HardAttention))
+    with altered(made, uniform):
+        hard.register_forward_hook(lambda part, given, attended: seen.append(attended.context))
+        made.decoder(tokens, encoded)
+    assert seen
+    for context in seen:
+        torch.testing.assert_close(context, encoded.values.mean(1, keepdim=True).expand_as(context))
+
+
+def test_two_levels_are_refused(tmp_path: Path) -> None:
+    pairs = write(tmp_path / "talks.tsv", [("hi ||| ho", "a"), ("so ||| la", "b"), ("na", "a")] * 4)
+    assert train(pairs, tmp_path / "run", "--set", "dialog.hierarchical=true", task="respond").code == 0
+    with pytest.raises(UsageError, match=r"reads turns on two levels.*dialog\.hierarchical=false"):
+        audit(regard.load(tmp_path / "run"), [])
 
 
 @pytest.mark.parametrize("options", [{"copy": "gate"}, {"attention": "abs"}])

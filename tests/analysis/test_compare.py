@@ -294,6 +294,24 @@ def test_a_yaml_file_and_values_of_an_option(pairs: Path, tmp_path: Path) -> Non
     assert load(tmp_path / "out" / "mine+model.score=scaled" / "seed-1", device="cpu").recipe.model.score == "scaled"
 
 
+@pytest.mark.parametrize(
+    ("task", "recipe", "rows"),
+    [
+        ("classify", "tiny-choice", [("a good day", "yes"), ("a bad day", "no")]),
+        ("read", "tiny-point", [("the cat sat", "cat", "who sat?"), ("a dog ran", "dog", "who ran?")]),
+    ],
+)
+def test_who_does_not_write_is_compared_too(tmp_path: Path, task: str, recipe: str, rows: list[list[str]]) -> None:
+    many = ((f"{number} {first}", *rest) for number in range(9) for first, *rest in rows)
+    pairs = write(tmp_path / "pairs.tsv", many)
+    compare(pairs, task=task, recipes=[recipe], seeds=[1], out=tmp_path / "out", epochs=1)
+    (system,) = content(tmp_path / "out")["systems"]
+    assert system["cost"]["weights_of_test"] > 0
+    measured = {"classify": "accuracy", "read": "f1"}[task]
+    assert 0 <= system["metrics"][measured]["seeds"]["1"] <= 100
+    assert measured in (tmp_path / "out" / "compare.md").read_text("utf-8")
+
+
 def test_wrong_calls(pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "out"
     refused(regard(*call(pairs, out, recipes=["tinny"])), 2, "did you mean tiny")

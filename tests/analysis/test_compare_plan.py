@@ -91,6 +91,12 @@ def test_seeds_are_different_numbers(seeds: tuple[int, ...], few: Path, tmp_path
         plan(few, tmp_path, "tiny", seeds=seeds)
 
 
+def test_pairs_sorted_by_class_are_no_trouble(tmp_path: Path) -> None:
+    rows = [(word, label) for label in ("no", "yes") for word in words("ab", 2, 4)]
+    pairs = write(tmp_path / "pairs.tsv", rows)
+    assert make_plan(str(pairs), "classify", ["tiny-choice"], [1], tmp_path / "out", None, None, {}, False)
+
+
 def test_standard_input_can_be_read_only_once(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="give files"):
         plan(Path("-"), tmp_path, "tiny")

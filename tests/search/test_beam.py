@@ -126,6 +126,14 @@ def test_model_that_never_stops_still_answers(end):
     assert first.weights.shape == (5, 2)
 
 
+@pytest.mark.parametrize("penalty", [60.0, 1e6])
+def test_a_penalty_beyond_all_numbers_still_answers(penalty):
+    toy = Toy(3)
+    (found,) = beam(toy.step, toy.start(), limits([10]), sources=1, width=4, nbest=2, length_penalty=penalty)
+    assert len(found) == 2
+    assert all(one.finished and math.isfinite(one.score) for one in found)
+
+
 def test_finished_answers_come_before_those_cut_off():
     toy = chain({END: 0.01, 4: 0.9}, tail={END: 0.0, 4: 0.99})
     ((first, second),) = beam(toy.step, toy.start(), limits([3]), sources=1, width=7, nbest=2)

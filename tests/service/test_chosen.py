@@ -12,6 +12,7 @@ from regard import Prediction, Run
 from regard.data.readers import Example
 from regard.data.text import normalise
 from regard.pictures.numbers import from_json
+from regard.service.limits import Limits
 from regard.service.models import Model
 from tests.service.http import Service, serving, trouble
 from tests.test_prediction import CHOSEN
@@ -35,6 +36,15 @@ class Chooser(Run):
 def choosing(run: Run) -> Iterator[Service]:
     with serving([Model("chooser", Chooser(run))]) as service:
         yield service
+
+
+def test_what_is_not_written_has_no_beam_to_pay_for(run: Run) -> None:
+    with serving([Model("chooser", Chooser(run))], Limits(weights=1_000_000)) as service:
+        asked = {"sources": ["good day " * 350] * 8, "features": "how?"}
+        assert service.post("/v1/predict", asked).status_code == 200
+        asked = {"sources": ["good day " * 350] * 80, "features": "how?"}
+        error = trouble(service.post("/v1/predict", asked), 413)
+        assert "beam" not in error["fix"]
 
 
 def test_what_it_is_is_told(choosing: Service) -> None:

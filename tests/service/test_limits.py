@@ -1,5 +1,6 @@
 """No request is larger, slower or more than the service takes; and it says so."""
 
+import dataclasses
 import json
 import socket
 import time
@@ -105,6 +106,27 @@ def test_a_request_for_too_many_weights_is_refused_before_it_is_computed(run: Ru
         trouble(post("/v1/predict", {"source": "abcde", "beam": 5, "nbest": 4}), 413)  # to send
         trouble(post("/v1/predict", {"source": "abcde", "prefix": ["A"] * 5000}), 413)
         assert len(spy.batches) == asked
+
+
+def test_a_beam_nobody_asked_for_is_limited_too(run: Run) -> None:
+    with serving([Model("reverse", run)], Limits(beam=2, nbest=32)) as service:
+        error = trouble(service.post("/v1/predict", {"source": "abc", "nbest": 20}), 422)
+        assert "needs a beam of 20" in error["message"]
+        assert service.post("/v1/predict", {"source": "abc", "nbest": 2}).status_code == 200
+    wide = dataclasses.replace(run.recipe, search=dataclasses.replace(run.recipe.search, beam=9))
+    spy = Spy(Run(run.path, wide, run.codec, run.models))
+    with serving([Model("reverse", spy)], Limits(beam=2)) as service:
+        assert service.post("/v1/predict", {"source": "abc"}).status_code == 200
+    assert spy.options[-1]["beam"] == 2
+
+
+def test_a_given_answer_has_its_weights_counted(run: Run) -> None:
+    with serving([Model("reverse", run)], Limits(weights=4 * 5 * 6)) as service:
+        asked = {"source": "abcde", "target": "A B C D E"}
+        assert service.post("/v1/force", asked).status_code == 200
+        longer = {"source": "abcde", "target": "A B C D E A"}
+        for path in ("/v1/force", "/v1/picture"):
+            assert "attention weights" in trouble(service.post(path, longer), 413)["message"]
 
 
 def test_a_batch_holds_no_more_weights_than_a_request(run: Run) -> None:

@@ -25,7 +25,8 @@ def normalised(log_prob: Tensor, length: int | Tensor, penalty: float) -> Tensor
     """log p(y) / |y|^λ, where |y| counts END if it was written; an empty y counts as one symbol."""
     if penalty < 0:
         raise UsageError(f"a length penalty of {penalty} came; it must be 0 (none) or more, 1 for a mean per symbol")
-    return log_prob / torch.as_tensor(length).to(log_prob).clamp(min=1) ** penalty
+    divisor = torch.as_tensor(length).to(log_prob).clamp(min=1) ** penalty
+    return log_prob / divisor.clamp(max=torch.finfo(log_prob.dtype).max)  # −∞ / ∞ would be no number
 
 
 def as_numpy(weights: Tensor) -> NDArray[np.floating[Any]]:

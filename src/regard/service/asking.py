@@ -97,13 +97,28 @@ KINDS: dict[str, Ask] = {
 
 def weigh(run: Answerer, items: Sequence[Item], prefix: str | Sequence[str], beam: int) -> list[Item]:
     """With source × longest answer × beam of each; what cannot be read weighs nothing, and is refused later. Files are
-    not opened here: the worker does that."""
+    not opened here: the worker does that. An answer that is not written looks at its source a few times, or once for
+    each word of what is asked."""
     start = len(_target_symbols(run, prefix))
     _refuse_long("prefix", start, _longest(run))
-    lengths = [most_places(run)] * len(items) if run.codec.opens_files else _lengths(run, items)
+    lengths = _source_lengths(run, items)
+    if not run.writes:
+        looks = 1 + run.recipe.choose.rows + run.recipe.look.hops
+        pairs = zip(items, lengths, strict=True)
+        return [item._replace(weights=length * (looks + len(item.features))) for item, length in pairs]
     answers = longest_answers([range(length) for length in lengths], run.recipe.search)
     sizes = zip(items, lengths, answers, strict=True)
     return [item._replace(weights=length * max(answer, start) * beam) for item, length, answer in sizes]
+
+
+def weigh_given(run: Answerer, item: Item) -> Item:
+    """With source × given answer."""
+    (length,) = _source_lengths(run, [item])
+    return item._replace(weights=length * (len(_target_symbols(run, item.target)) + 1))
+
+
+def _source_lengths(run: Answerer, items: Sequence[Item]) -> list[int]:
+    return [most_places(run)] * len(items) if run.codec.opens_files else _lengths(run, items)
 
 
 def _lengths(run: Answerer, items: Sequence[Item]) -> list[int]:

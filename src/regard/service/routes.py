@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from regard import __version__
 from regard.prediction import Prediction
 from regard.service import docs_page, schemas
-from regard.service.asking import Item, Key, weigh
+from regard.service.asking import Item, Key, weigh, weigh_given
 from regard.service.batching import Batcher
 from regard.service.description import ALWAYS, PROBLEMS
 from regard.service.drawing import TYPES, Studio
@@ -39,7 +39,7 @@ def answering(models: Models, limits: Limits, batcher: Batcher, studio: Studio) 
         """Answer one source or several, with the attention of each answer."""
         model = models.find(asked.model)
         check(asked, model, limits)
-        key = Key(model.name, "predict", options(asked, model))
+        key = Key(model.name, "predict", options(asked, model, limits))
         items = await weighed(asked, model, dict(key.options))
         found = await batcher.ask(key, items)
         return await predictions(model, found)
@@ -69,17 +69,12 @@ def answering(models: Models, limits: Limits, batcher: Batcher, studio: Studio) 
 
     async def weighed(asked: schemas.Predict, model: Model, search: dict[str, Any]) -> list[Item]:
         """The sources of a request, if it does not ask for too much; long ones are read beside the loop."""
-        beam = search.get("beam", model.run.recipe.search.beam)
+        beam = search.get("beam", 1)
         items = [Item(text, asked.features) for text in asked.given.values()]
         items = await asyncio.to_thread(weigh, model.run, items, search["prefix"], beam)
         weights = sum(item.weights for item in items)
-        sent = weights // beam * max(asked.nbest, 1)
-        if weights > limits.weights or sent > limits.weights // 4:
-            message = (
-                f"{weights:,} attention weights may be computed for this and {sent:,} sent; this service takes at most "
-                f"{limits.weights:,} and {limits.weights // 4:,}"
-            )
-            raise Refused(413, message, "send fewer or shorter sources, or make beam and nbest smaller")
+        smaller = ", or make beam and nbest smaller" if model.run.writes else ""
+        afford(limits, weights, weights // beam * (max(asked.nbest, 1) if model.run.writes else 1), smaller)
         return items
 
     async def to_draw(model: Model, asked: schemas.Picture) -> Prediction:
@@ -87,13 +82,15 @@ def answering(models: Models, limits: Limits, batcher: Batcher, studio: Studio) 
             return await reread(model, schemas.Force.model_validate(asked.model_dump(exclude={"format", "kind"})))
         plain = schemas.Predict.model_validate(asked.model_dump(include={"source", "model", "features"}))
         check(plain, model, limits)
-        key = Key(model.name, "predict", options(plain, model))
+        key = Key(model.name, "predict", options(plain, model, limits))
         [found] = await batcher.ask(key, await weighed(plain, model, dict(key.options)))
         return cast(Prediction, found)
 
     async def reread(model: Model, asked: schemas.Force) -> Prediction:
         taken(limits, model, {"source": asked.source}, asked.target)
         item = Item(asked.source, asked.features, symbols(asked.target))
+        item = await asyncio.to_thread(weigh_given, model.run, item)
+        afford(limits, item.weights, item.weights)
         [found] = await batcher.ask(Key(model.name, "force"), [item])
         return cast(Prediction, found)
 
@@ -154,10 +151,23 @@ def check(asked: schemas.Predict, model: Model, limits: Limits) -> None:
     for name, came, most in (("beam", asked.beam or 1, limits.beam), ("nbest", asked.nbest, limits.nbest)):
         if came > most:
             raise Refused(422, f"{name} {came} came; this service takes at most {most}", f"make {name} smaller")
+    if asked.beam is None and asked.nbest > limits.beam and model.run.writes:
+        message = f"nbest {asked.nbest} needs a beam of {asked.nbest}; this service takes at most {limits.beam}"
+        raise Refused(422, message, "make nbest smaller")
     if len(asked.given) > limits.sources:
         message = f"{len(asked.given)} sources came; this service takes at most {limits.sources} at once"
         raise Refused(413, message, "send several requests")
     taken(limits, model, asked.given, asked.prefix)
+
+
+def afford(limits: Limits, weights: int, sent: int, smaller: str = "") -> None:
+    """A quarter of what may be computed may be sent."""
+    if weights > limits.weights or sent > limits.weights // 4:
+        message = (
+            f"{weights:,} attention weights may be computed for this and {sent:,} sent; this service takes at most "
+            f"{limits.weights:,} and {limits.weights // 4:,}"
+        )
+        raise Refused(413, message, f"send fewer or shorter sources{smaller}")
 
 
 def taken(limits: Limits, model: Model, sources: dict[str, str], answer: str | list[str]) -> None:
@@ -177,11 +187,12 @@ def sized(limits: Limits, *texts: str | list[str]) -> None:
             raise Refused(413, message, "shorten or split it")
 
 
-def options(asked: schemas.Predict, model: Model) -> tuple[tuple[str, Any], ...]:
-    """Those of `run.answer`, in one order, so that equal ones are equal; an n-best list widens a beam of no say."""
+def options(asked: schemas.Predict, model: Model, limits: Limits) -> tuple[tuple[str, Any], ...]:
+    """Those of `run.answer`, in one order, so that equal ones are equal; an n-best list widens a beam of no say, and
+    the recipe's own is no wider than the service allows."""
     given = {name: getattr(asked, name) for name in SEARCH} | {"beam": asked.beam}
-    if asked.beam is None:
-        given |= model.run.widened(asked.nbest)
+    if asked.beam is None and model.run.writes:
+        given["beam"] = min(max(asked.nbest, model.run.recipe.search.beam), limits.beam)
     given |= {"nbest": asked.nbest, "prefix": symbols(asked.prefix)}
     return tuple((name, value) for name, value in given.items() if value is not None)
 

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from regard.attention.hard import HardAttention
 from regard.attention.hierarchical import HierarchicalAttention
 from regard.attention.memory import Attended
 from regard.attention.monotonic import MonotonicTransition
@@ -46,6 +47,14 @@ def _soft(change: Change, attention: nn.Module, given: Any, attended: Attended) 
     return Attended(weights @ memory.values, weights)
 
 
+def _drawn(change: Change, attention: nn.Module, given: Any, attended: Attended) -> Attended:
+    """Hard attention reads the likeliest of the changed weights, which the attention within it has made; where all are
+    alike none is the likeliest, and the mean is read."""
+    if change is not uniform:
+        return attended
+    return attended._replace(context=attended.weights @ given[1].values)
+
+
 def _two_levels(change: Change, attention: nn.Module, given: Any, attended: Attended) -> Attended:
     """Σ_u β_tu Σ_w α_tuw h_uw is one sum over all words, with the weights β_tu α_tuw."""
     return _soft(change, attention, (given[0], given[1].words), attended)
@@ -66,6 +75,7 @@ def _tape(change: Change, attention: nn.Module, given: Any, recalled: Recalled) 
 
 DOORS: dict[type[nn.Module], Callable[..., Any]] = {
     Attention: _soft,
+    HardAttention: _drawn,
     HierarchicalAttention: _two_levels,
     MonotonicTransition: _monotonic,
     TapeAttention: _tape,

@@ -13,6 +13,7 @@ from regard.analysis.audit.verdict import Verdict, judge
 from regard.answering import Answerer
 from regard.data.readers import Example
 from regard.data.splitting import Grouped, group_references
+from regard.encoders.hierarchy import HierarchicalEncoder
 from regard.errors import DataError, UsageError
 from regard.run import Run
 
@@ -89,6 +90,11 @@ def check_run(run: Answerer) -> Run:
     if not run.models[0].attends:
         kind = run.recipe.model.attention
         raise UsageError(f"{run.path} has no attention (model.attention={kind}): there are no weights to believe")
+    if isinstance(run.models[0].encoder, HierarchicalEncoder):
+        raise UsageError(
+            f"{run.path} reads turns on two levels, and the audit knows gradients of one sequence only: "
+            "train with dialog.hierarchical=false to audit it"
+        )
     if run.recipe.model.copy != "none" or run.recipe.model.attention == "abs":
         raise UsageError(
             f"{run.path} copies what it looks at or reads without recurrence (model.copy={run.recipe.model.copy}, "

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from regard.data.readers import Example
 from regard.run import Run
+from regard.tasks.questions import PointingCodec
 
 
 class Cost(NamedTuple):
@@ -24,14 +25,19 @@ class Cost(NamedTuple):
 def weights_computed(run: Run, examples: Sequence[Example]) -> int:
     """Σ over pairs of H·S·T: a weight for every head, source place and step of the decoder; 0 without attention.
 
-    S counts features too, T the step that writes the end. Pairs longer than data.longest are not read.
+    S counts features too, T the step that writes the end. Pairs longer than data.longest are not read. Where nothing is
+    written, T is 1, or the words of a question that is asked of the source.
     """
     if not any(model.attends for model in run.models):
         return 0
-    sizes = [_sizes(run, example) for example in examples]
-    most = run.recipe.data.longest
-    return run.recipe.model.heads * sum(S * (T + 1) for S, T in sizes if max(S, T) <= most)
+    return run.recipe.model.heads * sum(_weights(run, example) for example in examples)
 
 
-def _sizes(run: Run, example: Example) -> tuple[int, int]:
-    return len(run.codec.source_symbols(example)), len(run.codec.target_symbols(example.target))
+def _weights(run: Run, example: Example) -> int:
+    source = len(run.codec.source_symbols(example))
+    if isinstance(run.codec, PointingCodec):
+        return source * len(run.codec.question(example))
+    if not run.writes:
+        return source
+    target = len(run.codec.target_symbols(example.target))
+    return source * (target + 1) if max(source, target) <= run.recipe.data.longest else 0

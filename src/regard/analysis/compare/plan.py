@@ -159,11 +159,19 @@ def _check_parts(module: Task, system: System, train: Sequence[Example]) -> None
     cheap = replace(system.recipe, source=Side(), target=Side())  # without subwords to learn
     try:
         check_options(module, system.recipe)
-        codec = module.codec(train[:PROBE], cheap)
+        codec = module.codec(_probe(train), cheap)
         with hollow():
             module.build(codec, system.recipe)
     except UsageError as error:
         raise UsageError(f"{system.name}: {error}") from error
+
+
+def _probe(train: Sequence[Example]) -> list[Example]:
+    """The first pairs, another target than theirs if there is one, and a pair whose links or place are known."""
+    few = list(train[:PROBE])
+    known = {one.target for one in few}
+    more = (one for one in train if one.target not in known), (one for one in train if one.where)
+    return few + [found for found in (next(several, None) for several in more) if found]
 
 
 def _check_unchanged(system: System, seed: int) -> None:

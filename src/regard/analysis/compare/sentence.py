@@ -18,16 +18,18 @@ class SideBySide(NamedTuple):
 
 
 def side_by_side(plan: Plan, trials: Sequence[Sequence[Trial | Failure]], device: str) -> SideBySide:
-    """Each recipe's first run reads the reference by forced decoding, so that all have the same rows."""
+    """Each recipe's first run reads the reference by forced decoding, so that all have the same rows; where nothing is
+    written, it gives its own answer."""
     example = choose(plan.corpus)
     panels = []
     for system, several in zip(plan.systems, trials, strict=True):
         done = [one.seed for one in several if isinstance(one, Trial)]
         if done:
-            given = load(system.run(done[0]).path, device=device).force_examples([example])[0]
+            run = load(system.run(done[0]).path, device=device)
+            (given,) = run.force_examples([example]) if run.writes else run.answer([example])
             if given.attention is not None:
-                title = f"{system.name}, seed {done[0]}"
-                panels.append(Panel(given.attention, given.output_tokens, given.source_tokens, title))
+                rows, title = given.attention_rows or given.output_tokens, f"{system.name}, seed {done[0]}"
+                panels.append(Panel(given.attention, rows, given.source_tokens, title))
     return SideBySide(f"{example.source} → {example.target}", panels)
 
 
