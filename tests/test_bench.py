@@ -9,7 +9,7 @@ import torch
 
 from regard.bench import PATHS, Line, _in_turn
 from regard.fast.switch import allowed
-from tests.command import regard
+from tests.command import regard, train, write
 from tests.conftest import Reverse
 
 
@@ -50,6 +50,15 @@ def test_a_run(reverse: Reverse, tmp_path: Path) -> None:
     assert head.split() == ["fast", "plain", "ratio"]
     assert len(lines) == 4
     assert all(len(line) <= 80 and line.endswith("×") for line in lines)
+
+
+def test_a_run_that_does_not_write(tmp_path: Path) -> None:
+    days = (("good", "yes"), ("bad", "no"))
+    pairs = write(tmp_path / "pairs.tsv", ((f"{n} {day}", label) for n in range(9) for day, label in days))
+    assert train(pairs, tmp_path / "run", "--recipe", "tiny-choice", task="classify").code == 0
+    result = regard("bench", tmp_path / "run", "--input", pairs, "--seconds", 0.1, "--json")
+    assert result.code == 0, result.err
+    assert [line["name"].split(",")[0] for line in json.loads(result.out)["lines"]] == ["chosen", *["one answer"] * 2]
 
 
 def test_an_exported_run_has_one_path(reverse: Reverse, exported: Path) -> None:

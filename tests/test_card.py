@@ -1,3 +1,4 @@
+import pytest
 import yaml
 
 from regard.card import model_card
@@ -26,3 +27,11 @@ def test_the_example_on_the_card_is_python() -> None:
     code = CARD.partition("```python\n")[2].partition("```")[0]
     compile(code, "card", "exec")
     assert "regard.load" in code
+
+
+@pytest.mark.parametrize(
+    ("task", "call"),
+    [("translate", '"…", beam=5'), ("classify", '"…"'), ("read", r'"…\t…"'), ("entail", r'"…\t…"')],
+)
+def test_the_example_is_one_that_the_task_takes(task: str, call: str) -> None:
+    assert f"run.predict({call})\n" in model_card(build({"task": task}, "x"), {}, {})

@@ -65,6 +65,16 @@ class Answerer(ABC):
         return getattr(self.task, "ANSWERS_NOTHING", False)
 
     @property
+    def beside(self) -> str:
+        """What the task calls that which stands beside its source, where it must."""
+        return getattr(self.task, "BESIDE", "")
+
+    def source_column(self, path: str) -> int | str:
+        """Of a table like that of training."""
+        own = getattr(self.task, "source_column", None)
+        return own(path, self.recipe) if own else self.recipe.data.source_column
+
+    @property
     def writes(self) -> bool:
         """Whether answers are written symbol by symbol, and so looked for by a search."""
         return isinstance(self.task, Writer)

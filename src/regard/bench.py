@@ -98,15 +98,19 @@ def bench_run(run: Answerer, examples: list[Example], seconds: float, **limits: 
     """Answers of one run: many at once, and one by one."""
     paths = PATHS if isinstance(run, Run) else {"fast": nullcontext}
     many, lines = examples[:ANSWERED], []
-    for beam, name in ((1, "greedy"), (5, "beam 5")):
-        spent = _in_turn([partial(run.answer, many, beam=beam, **limits)], seconds, paths)
+    searches: dict[str, dict[str, int]] = (
+        {"greedy": {"beam": 1}, "beam 5": {"beam": 5}} if run.writes else {"chosen": {}}
+    )
+    for name, search in searches.items():
+        spent = _in_turn([partial(run.answer, many, **search, **limits)], seconds, paths)
         rates = {path: len(many) / statistics.median(times) for path, times in spent.items()}
         lines.append(Line(f"{name}, answers a second", "/s", **rates))
-    spent = _in_turn([partial(run.answer, [one], beam=1, **limits) for one in examples], seconds, paths)
+    name, search = next(iter(searches.items()))
+    spent = _in_turn([partial(run.answer, [one], **search, **limits) for one in examples], seconds, paths)
     medians = {path: 1e3 * statistics.median(times) for path, times in spent.items()}
     slow = {path: 1e3 * sorted(times)[int(0.99 * len(times))] for path, times in spent.items()}
-    lines.append(Line("one answer, greedy, median", "ms", **medians))
-    lines.append(Line("one answer, greedy, 99 of 100 within", "ms", **slow))
+    lines.append(Line(f"one answer, {name}, median", "ms", **medians))
+    lines.append(Line(f"one answer, {name}, 99 of 100 within", "ms", **slow))
     return lines
 
 

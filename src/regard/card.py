@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from regard.recipe import Recipe
+from regard.tasks import Writer, get_task
 
 
 def model_card(recipe: Recipe, metrics: dict[str, float], facts: dict[str, Any]) -> str:
@@ -37,9 +38,16 @@ def model_card(recipe: Recipe, metrics: dict[str, float], facts: dict[str, Any])
             "```python",
             "import regard",
             'run = regard.load("path/to/this/folder")',
-            'prediction = run.predict("…", beam=5)',
+            f"prediction = run.predict({_example(recipe)})",
             "print(prediction.output, prediction.attention)",
             "```",
             "",
         ]
     )
+
+
+def _example(recipe: Recipe) -> str:
+    """What a call of predict is given in this task."""
+    task = get_task(recipe.task)
+    beside = hasattr(task, "BESIDE") or recipe.data.features_column is not None
+    return ('"…\\t…"' if beside else '"…"') + (", beam=5" if isinstance(task, Writer) else "")

@@ -35,8 +35,7 @@ def sources(
     if file is None and sys.stdin.isatty():
         raise UsageError("nothing to answer: give TEXT, --input FILE, or lines on standard input")
     data = run.recipe.data  # of a table like that of training the same columns; else source, then what is beside it
-    own = getattr(run.task, "source_column", None)
-    column = own(file or "-", run.recipe) if own else data.source_column
+    column = run.source_column(file or "-")
     beside = data.features_column if run.codec.features else None
     columns = Columns(column, column, beside, names_files=run.codec.opens_files)
     read = read_sources(file or "-", columns, lowercase=run.codec.lowercase, skip_bad_lines=skip_bad_lines)

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from regard.data.corpora import Written, write_cloze
-from regard.data.corpora.cloze import BLANK, COMMON, SENTENCES, STRETCH, common_words, cut, questions
+from regard.data.corpora.cloze import BLANK, COMMON, SENTENCES, STRETCH, common_words, cut, is_content, questions
+from regard.data.places import find_tokens
 from regard.errors import DataError, UsageError
 from tests.command import done, refused, regard
 
@@ -71,6 +72,15 @@ def test_common_words_are_never_missing() -> None:
     assert len(missing) > 100
     assert not common & set(missing)
     assert all(word.isalpha() and len(word) >= 3 for word in missing)
+
+
+def test_words_with_vowel_signs_and_sentences_of_other_scripts() -> None:
+    (book,) = find_tokens("किताबें", "words")
+    assert is_content(book, ())
+    assert not any(is_content(one, ()) for one in find_tokens("। ,", "words"))
+    assert [one.text for one in cut("यह घर है। वह आया।")] == ["यह घर है।", "वह आया।"]
+    assert [one.text for one in cut("یہ گھر ہے۔ کیا؟")] == ["یہ گھر ہے۔", "کیا؟"]
+    assert [one.text for one in cut("我来。你去！")] == ["我来。", "你去！"]
 
 
 def test_sentences_end_at_stops_and_with_paragraphs() -> None:

@@ -83,6 +83,11 @@ def test_the_command_needs_no_torch(reverse: Reverse, exported: Path, tmp_path: 
     answers = [json.loads(line) for line in ended.stdout.splitlines()]
     expected = done("predict", reverse.run, *reverse.unseen[:5], "--json")
     assert [one["output"] for one in answers] == expected.outputs
+    words = tmp_path / "words.txt"
+    words.write_text("\n".join(reverse.unseen[:5]), "utf-8")
+    from_file = fresh(BLOCKED, "predict", exported, "--input", words)
+    assert from_file.stdout.splitlines() == expected.outputs, from_file.stderr
+    assert "TEXT 1 is empty" in fresh(BLOCKED, "predict", exported, "").stderr
     refused_run = fresh(BLOCKED, "predict", reverse.run, "abc")
     assert refused_run.returncode == 1  # so torch was really not to be had
     assert "torch" in refused_run.stderr

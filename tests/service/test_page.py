@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, Route
 
@@ -128,6 +129,20 @@ def test_a_chosen_answer_has_a_bar_for_each_class_and_a_text(visit: Visit) -> No
     assert page.locator("#viewer .cell").count() == 6
     assert page.locator("#looks .cell").count() == 2
     assert page.evaluate(CONTRASTS) == []
+
+
+def test_classes_called_by_numbers_are_likeliest_first_too(visit: Visit) -> None:
+    choose(visit, replace(CHOSEN, output="5", output_tokens=["5"], probabilities={"5": 0.6, "1": 0.3, "3": 0.1}))
+    assert visit.page.locator("#classes .name").all_text_contents() == ["5", "1", "3"]
+
+
+def test_lines_have_no_bar_beside_several_rows(visit: Visit) -> None:
+    """A mean, which none of the rows has."""
+    rows = {"attention": np.full((2, 6), 1 / 6, np.float32), "attention_rows": ["1", "2"]}
+    choose(visit, replace(CHOSEN, **rows))
+    visit.page.check("input[value=text]")
+    assert visit.page.locator("#viewer .regard-word").count() > 0
+    assert visit.page.locator("#viewer .regard-side").count() == 0
 
 
 def test_a_span_is_marked_in_the_source(visit: Visit) -> None:

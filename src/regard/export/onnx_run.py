@@ -53,10 +53,11 @@ class OnnxRun(Answerer):
             raise UsageError("an exported run answers alone: join the runs that were exported")
         return self
 
-    @property
-    def writes(self) -> bool:
-        """What was exported writes: that need not be asked of the task, which needs torch."""
-        return True
+    # What was exported writes, and reads one text: that need not be asked of the task, which needs torch.
+    writes, answers_nothing, beside = True, False, ""
+
+    def source_column(self, path: str) -> int | str:
+        return self.recipe.data.source_column
 
     def find(self, examples: Sequence[Example], request: Request, numbers: Sequence[int]) -> list[Prediction]:
         if request.sampling:

@@ -154,9 +154,8 @@ def _example(run: Answerer, item: Item) -> Example:
             "source: send the file itself, as data:image/png;base64,…: a path would be one of this machine's"
         )
     example = run.example(_text(item), "the source")
-    beside = getattr(run.task, "BESIDE", "")
-    if beside and not normalise(example.features):  # a run would name an option of the command
-        raise DataError(f'there is no {beside} beside the source: give it as "features"')
+    if run.beside and not normalise(example.features):  # a run would name an option of the command
+        raise DataError(f'there is no {run.beside} beside the source: give it as "features"')
     target = _target_symbols(run, item.target)
     symbols, longest = run.codec.source_symbols(example), run.recipe.data.longest
     _refuse_long("source", len(symbols), longest)

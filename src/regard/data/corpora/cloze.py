@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
+from unicodedata import category
 
 from regard.data.corpora.about import About
 from regard.data.corpora.plain import read_text
@@ -20,7 +21,7 @@ SENTENCES = 10  # of a passage
 STRETCH = 60  # sentences that stay on one side of the split: passages overlap inside a stretch, and nowhere else
 COMMON = 200  # words so frequent in the whole text are no content words, in any language
 SHORTEST = 3  # letters of a content word
-SENTENCE = re.compile(r"\S.*?(?:[.!?…]+[\"'”’»)\]]*(?=\s|$)|$)", re.DOTALL)
+SENTENCE = re.compile(r"\S.*?(?:[.!?…।؟۔]+[\"'”’»)\]]*(?=\s|$)|[。！？]+[”’」』）]*|$)", re.DOTALL)
 
 
 class Sentence(NamedTuple):
@@ -77,7 +78,8 @@ def common_words(sentences: Sequence[Sentence]) -> set[str]:
 
 def is_content(token: Token, common: Collection[str]) -> bool:
     word = token.text.lower()
-    return len(word) >= SHORTEST and word.isalpha() and word not in common
+    letters = any(map(str.isalpha, word)) and all(one.isalpha() or category(one)[0] == "M" for one in word)
+    return len(word) >= SHORTEST and letters and word not in common
 
 
 def _question(before: Sequence[Sentence], asked: Sentence, common: Collection[str], key: str) -> Row | None:

@@ -26,7 +26,8 @@ export function drawChosen(answer) {
 
 /** A bar for each class, likeliest first. */
 export function drawClasses(answer) {
-  const classes = Object.entries(answer.probabilities ?? {}).slice(0, MOST);
+  const sure = ([, one], [, other]) => other - one; // of an object, numbers would come first: classes may be called 1, 2, 3
+  const classes = Object.entries(answer.probabilities ?? {}).sort(sure).slice(0, MOST);
   find("classes").hidden = !classes.length;
   find("classes").replaceChildren(...classes.map(([name, share]) => bar(name, share)));
 }
@@ -144,7 +145,7 @@ function panelOf(answer) {
   const text = chosen && (rows.length === 1 || columns.length > LONG);
   const lines = answer.lines ?? (text ? [columns.length] : []);
   const kind = chosen ? "" : "map";
-  const sides = answer.line_weights ?? [];
+  const sides = rows.length === 1 ? (answer.line_weights ?? []) : []; // of several rows they are a mean, which none has
   const axes = answer.axes ?? (answer.attention_rows ? ["", "source"] : ["output", "source"]);
   return { title: "", rows, columns, weights: answer.attention, marked: answer.copied ?? [], lines, sides, kind, axes };
 }
