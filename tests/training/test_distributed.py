@@ -11,6 +11,8 @@ from regard.folder import Folder
 from tests.training import groups
 from tests.training.toys import SIZES, differences, log_of, progress_of, toy_files, train_toy
 
+pytestmark = pytest.mark.xdist_group("distributed")  # one worker makes what these are compared with, not each
+
 EPOCHS = 4
 # 23 pairs in batches of 2, one for each process: the last batch has fewer pairs than there are processes
 OPTIONS = {
