@@ -41,7 +41,7 @@ def sources(
     read = read_sources(file or "-", columns, lowercase=run.codec.lowercase, skip_bad_lines=skip_bad_lines)
     folder = os.path.dirname(file) if file and file != "-" else ""  # files that it names lie beside it
     read = read._replace(examples=[replace(one, folder=folder) for one in read.examples])
-    empty = [example.place for example in read.examples if not example.source and example.place]
+    empty = [one.place for one in read.examples if not one.source and one.place]  # bad ones that are skipped have none
     if len(empty) == len(read.examples):
         raise DataError(f"{file or 'standard input'} holds only empty lines; expected one source a line")
     if empty:

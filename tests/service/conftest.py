@@ -39,13 +39,19 @@ def site(reverse: Reverse, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 @pytest.fixture(scope="module")
-def browser(site: Site) -> Iterator[Browser]:
+def home(site: Site) -> str:
+    """The page that is visited; a file of tests may have its own."""
+    return site.home
+
+
+@pytest.fixture(scope="module")
+def browser(home: str) -> Iterator[Browser]:
     """After the servers, so that no test of asyncio finds Playwright's loop running."""
     with browsing() as browser:
         yield browser
 
 
 @pytest.fixture
-def visit(browser: Browser, site: Site) -> Iterator[Visit]:
-    with visiting(browser, site.home) as visit:
+def visit(browser: Browser, home: str) -> Iterator[Visit]:
+    with visiting(browser, home) as visit:
         yield visit

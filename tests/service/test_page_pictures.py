@@ -13,7 +13,7 @@ from regard.pictures import Plane, read
 from regard.service.limits import Limits
 from regard.service.models import Model
 from tests.data.made import Pixels, animation, film, flat_frames, grey, noise, save
-from tests.service.browser import Visit, browsing, chromium, visiting
+from tests.service.browser import Visit, chromium, visiting
 from tests.service.http import Service, serving
 from tests.service.looking import RED, reads, square, untrained
 from tests.service.sight import CONTRASTS, tab_to, width
@@ -38,15 +38,8 @@ def gallery(captions: Run) -> Iterator[Service]:
 
 
 @pytest.fixture(scope="module")
-def browser(gallery: Service) -> Iterator[Browser]:
-    with browsing() as browser:
-        yield browser
-
-
-@pytest.fixture
-def visit(browser: Browser, gallery: Service) -> Iterator[Visit]:
-    with visiting(browser, f"{gallery.url}/") as visit:
-        yield visit
+def home(gallery: Service) -> str:
+    return f"{gallery.url}/"
 
 
 @pytest.fixture

@@ -80,11 +80,16 @@ def predict(
       regard predict runs/en --input words.txt --json > answers.jsonl
       regard predict runs/de absetzen --features 'V;IND;PST;3;SG'
     """
+    from regard.data.rows import BadLine
+
     loaded = open_run(run, device)
     loaded = loaded.join(*(open_run(other, device) for other in ensemble))
     if skip_bad_lines and text:
         raise UsageError("--skip-bad-lines is for lines of --input; leave out the TEXT that cannot be read")
-    read = sources(loaded, text, file, features, skip_bad_lines)
+    try:
+        read = sources(loaded, text, file, features, skip_bad_lines)
+    except BadLine as error:
+        raise DataError(f"{error} (--skip-bad-lines passes over it)") from error
     examples = read.examples
     given = {
         "beam": beam,

@@ -164,11 +164,13 @@ def read_sources(
     with open_rows(path) as rows:
         columns, rows = _past_optional_header(rows, replace(columns, target=columns.source, where=None))
         for found in _attempts(map(partial(_source, columns=columns, lowercase=lowercase), rows)):
-            if isinstance(found, BadLine) and not skip_bad_lines:
-                raise DataError(f"{found} (--skip-bad-lines passes over it)") from found
-            if isinstance(found, BadLine):
+            if isinstance(found, Example):
+                reading.examples.append(found)
+            elif skip_bad_lines:
+                reading.examples.append(Example("", ""))  # an empty line has its place
                 reading.skipped.append(str(found))
-            reading.examples.append(Example("", "") if isinstance(found, BadLine) else found)
+            else:
+                raise found
     if not reading.examples:
         raise _nothing(path, [])
     return reading

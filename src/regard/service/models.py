@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from regard.loading import load
 from regard.service.looking import looks
 from regard.service.refusal import Refused
-from regard.tasks import Writer
 
 if TYPE_CHECKING:
     from regard.export.onnx_run import OnnxRun
@@ -27,17 +26,16 @@ class Model(NamedTuple):
         from regard.export.onnx_run import OnnxRun
 
         if isinstance(self.run, OnnxRun):
-            weights, attends, beside, writes = None, self.run.attends, FEATURES, True
+            weights, attends = None, self.run.attends
         else:
             weights, attends = self.run.weights_count(), bool(self.run.models[0].attends)
-            beside, writes = getattr(self.run.task, "BESIDE", FEATURES), isinstance(self.run.task, Writer)
         return {
             "name": self.name,
             "task": self.run.recipe.task,
             "weights": weights,
             "features": self.run.codec.features,
-            "beside": beside,
-            "writes": writes,
+            "beside": self.run.beside or FEATURES,
+            "writes": self.run.writes,
             "attends": attends,
             "longest": self.run.recipe.data.longest,
             "exported": isinstance(self.run, OnnxRun),

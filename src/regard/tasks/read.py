@@ -74,9 +74,10 @@ def encode(codec: PointingCodec, examples: Sequence[Example]) -> list[Asked]:
 def _span(codec: PointingCodec, example: Example, tokens: Sequence[Token]) -> Sequence[int]:
     """First and last token of the answer: where it is said to begin, if it stands there; else where its words follow
     each other nearest to that, or first; nothing, if they do so nowhere."""
-    if wrong := _misplaced(example):
-        raise DataError(f"{example.place}: {wrong}")
-    begin = _begin(example)
+    try:
+        begin = _begin(example)
+    except ValueError as error:
+        raise DataError(f"{example.place}: {error}") from error
     there = example.source[begin : begin + len(example.target)] if begin >= 0 else ""
     if there and there.lower() == example.target.lower():
         return cover_span(tokens, begin, begin + len(there)) or ()
