@@ -156,6 +156,7 @@ def main() -> None:
     if not options.print_only:
         race = Race(options)
         race.prepare(options.data)
+        race.save()  # --repeat 0 prepares only
         first = 1 + max((one["round"] for one in race.results["records"]), default=-1)
         for number in range(first, first + options.repeat):
             race.round(number)

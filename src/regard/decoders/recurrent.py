@@ -13,6 +13,7 @@ from regard.cells import CellState, LSTMCell, make_cells
 from regard.decoders.output import AttentionalOutput, Output
 from regard.decoders.start import Layers, Start
 from regard.dropout import Dropout, Noise
+from regard.fast.beam import Found, Sought, beam_all
 from regard.fast.decoding import Arranged, Quick
 from regard.fast.gathering import Repeated, gathered
 from regard.fast.greedy import Walked, walk_all
@@ -373,6 +374,12 @@ class QuickStep:
     ) -> Walked | None:
         """The likeliest symbol again and again, for all sources, where that has been spelt out as one loop."""
         first, carry = state.layers[0]
-        if len(state.layers) > 1 or not search_inside(first.size(-1)):
-            return None
-        return walk_all(self.first, first, carry, begin, end, forbidden, longest)
+        return walk_all(self.first, first, carry, begin, end, forbidden, longest) if self._inside(state) else None
+
+    def spread(self, state: State, sought: Sought) -> Found | None:
+        """The best few answers to all sources by beam search, where that has been spelt out as one loop."""
+        first, carry = state.layers[0]
+        return beam_all(self.first, first, carry, sought) if self._inside(state) else None
+
+    def _inside(self, state: State) -> bool:
+        return len(state.layers) == 1 and search_inside(state.layers[0][0].size(-1))

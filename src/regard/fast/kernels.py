@@ -1,5 +1,5 @@
-"""kernels.c as a library: compiled once per machine by its own C compiler, in half a second, and kept in the user's
-cache. No compiler, no cache or REGARD_KERNELS=0: `library()` is None, and the same is done in torch."""
+"""kernels.c and beam.c as a library: compiled once per machine by its own C compiler, in two seconds, and kept in the
+user's cache. No compiler, no cache or REGARD_KERNELS=0: `library()` is None, and the same is done in torch."""
 
 import ctypes
 import hashlib
@@ -19,6 +19,8 @@ logger = logging.getLogger("regard")
 # -march=native: it runs where it is compiled. Not -ffast-math: it would change the rounding of the whole process.
 FLAGS = ["-O3", "-march=native", "-fPIC", "-shared", "-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd"]
 THREADS = "-fopenmp"
+SOURCES = ("kernels.c", "beam.c")  # one after the other, as one: what is inlined where is the compiler's to choose
+MATHS = "-lm"
 COUNT, POINTER = ctypes.c_long, ctypes.c_void_p
 SIGNATURES = {
     "lstm_forward": (2, 6, None),
@@ -35,6 +37,7 @@ SIGNATURES = {
     "read_run": (7, 15, ctypes.c_float),
     "read_run_backward": (7, 23, None),
     "greedy_run": (12, 23, COUNT),
+    "beam_run": (13, 28, COUNT),
     "softmax_slopes": (2, 8, None),
     "keep_some": (2, 3, None),
 }  # counts, then pointers, then what is returned
@@ -90,7 +93,7 @@ def address(tensor: Tensor | None) -> int | None:
 
 
 def _compiled(compiler: str) -> Path:
-    source = resources.files("regard.fast").joinpath("kernels.c").read_bytes()
+    source = b"".join(resources.files("regard.fast").joinpath(name).read_bytes() for name in SOURCES)
     # not platform.platform(): it starts a program to learn the processor's name, which nobody here asks for
     machine = [platform.system(), platform.machine(), *platform.libc_ver(), _processor()]
     made_of = [source, *map(str.encode, [compiler, *FLAGS, *machine])]
@@ -101,7 +104,7 @@ def _compiled(compiler: str) -> Path:
     if not target.exists():
         with tempfile.TemporaryDirectory(dir=folder) as work:
             made = Path(work) / name
-            command = [compiler, *FLAGS, "-x", "c", "-", "-o", str(made)]
+            command = [compiler, *FLAGS, "-x", "c", "-", "-o", str(made), MATHS]
             try:
                 subprocess.run([*command, THREADS], input=source, check=True, capture_output=True, timeout=60)
             except subprocess.CalledProcessError:  # a compiler without OpenMP: the same on one thread

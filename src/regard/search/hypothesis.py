@@ -21,12 +21,16 @@ class Hypothesis(NamedTuple):
     finished: bool  # False when it was cut off before END
 
 
-def normalised(log_prob: Tensor, length: int | Tensor, penalty: float) -> Tensor:
-    """log p(y) / |y|^λ, where |y| counts END if it was written; an empty y counts as one symbol."""
+def divisors(lengths: Tensor, penalty: float) -> Tensor:
+    """|y|^λ of floating-point lengths; an empty y counts as one symbol."""
     if penalty < 0:
         raise UsageError(f"a length penalty of {penalty} came; it must be 0 (none) or more, 1 for a mean per symbol")
-    divisor = torch.as_tensor(length).to(log_prob).clamp(min=1) ** penalty
-    return log_prob / divisor.clamp(max=torch.finfo(log_prob.dtype).max)  # −∞ / ∞ would be no number
+    return (lengths.clamp(min=1) ** penalty).clamp(max=torch.finfo(lengths.dtype).max)  # −∞ / ∞ would be no number
+
+
+def normalised(log_prob: Tensor, length: int | Tensor, penalty: float) -> Tensor:
+    """log p(y) / |y|^λ, where |y| counts END if it was written."""
+    return log_prob / divisors(torch.as_tensor(length).to(log_prob), penalty)
 
 
 def as_numpy(weights: Tensor) -> NDArray[np.floating[Any]]:

@@ -30,10 +30,11 @@ from regard.search.constraints import Limits
 from regard.search.ensemble import ensemble
 from regard.search.forced import forced
 from regard.search.greedy import greedy
-from regard.search.hypothesis import Hypothesis, as_numpy, normalised
+from regard.search.hypothesis import Hypothesis
 from regard.search.sample import sample
 from regard.search.step import Step, StepOutput
 from regard.search.tree import pick
+from regard.tasks.at_once import at_once
 from regard.tasks.checking import WRITERS
 from regard.tasks.codec import Codec, Given, Writes
 from regard.tasks.copying import held_symbols, mark_copies
@@ -260,10 +261,11 @@ def _search(
             length_penalty=options.length_penalty,
         )
         return [sorted(several, key=lambda one: -one.score) for several in drawn]
-    if options.beam == 1 and options.coverage_penalty == 0:
-        found = _walked(step, limits, options.length_penalty) if isinstance(step, ModelStep) else None
+    if options.coverage_penalty == 0 and isinstance(step, ModelStep) and step.quick is not None:
+        found = at_once(step.quick, step.state, limits, options.beam, max(request.nbest, 1), options.length_penalty)
         if found is not None:
-            return [[one] for one in found]
+            return found
+    if options.beam == 1 and options.coverage_penalty == 0:
         return [[one] for one in greedy(step, state, limits, sources=count, length_penalty=options.length_penalty)]
     return beam(
         step,
@@ -276,28 +278,6 @@ def _search(
         coverage_penalty=options.coverage_penalty,
         mask=mask,
     )
-
-
-def _walked(step: ModelStep, limits: Limits, length_penalty: float) -> list[Hypothesis] | None:
-    """What `greedy` finds, in one call, where nothing is forced and the decoder can do it."""
-    if step.quick is None or limits.prefix is not None or limits.shortest > 0 or limits.no_repeat > 0:
-        return None
-    longest = [int(length) for length in limits.longest]
-    walked = step.quick.walk(step.state, limits.begin, limits.end, limits.forbidden, longest)
-    if walked is None:
-        return None
-    written = [symbols[:steps] for symbols, steps in zip(walked.symbols.tolist(), walked.steps, strict=True)]
-    finished = [symbols[-1] == limits.end for symbols in written]
-    lengths = [steps - 1 for steps in walked.steps]  # without END, or without the symbol that is one too many
-    sizes = [length + ended for length, ended in zip(lengths, finished, strict=True)]  # END counts
-    logs = zip(walked.log_probs.tolist(), sizes, strict=True)
-    log_probs = [sum(several[:size]) for several, size in logs]
-    scores = normalised(torch.tensor(log_probs, dtype=torch.float64), torch.tensor(sizes), length_penalty).tolist()
-    columns = (written, lengths, scores, log_probs, as_numpy(walked.weights), finished)
-    return [
-        Hypothesis(symbols[:length], score, log_prob, weights[:length], ended)
-        for symbols, length, score, log_prob, weights, ended in zip(*columns, strict=True)
-    ]
 
 
 def _limits(codec: Writes, given: Sequence[Given], request: Request, starts: Sequence[Sequence[int]] | None) -> Limits:
