@@ -2,7 +2,7 @@
 
 import os
 
-# Before torch is imported, here and in the processes that tests start: the models are tiny and two workers share two
+# Before torch is imported, here and in the processes that tests start: the models are tiny and the workers share two
 # cores, where more threads only wait for each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -23,7 +23,7 @@ SLOW = ("tests/training/test_distributed.py", "tests/service/", "tests/export/",
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes longest begins first, so that the two workers end together."""
+    """What takes longest begins first, so that the workers end together."""
     items.sort(key=lambda item: next((n for n, part in enumerate(SLOW) if item.nodeid.startswith(part)), len(SLOW)))
 
 
