@@ -5,6 +5,7 @@ import os
 # Before torch is imported, here and in the processes that tests start: the models are tiny and the workers share two
 # cores, where more threads only wait for each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else each of these processes compiles all sources anew
 
 import shutil
 from pathlib import Path
@@ -22,8 +23,12 @@ settings.load_profile("patient")
 SLOW = ("tests/training/test_distributed.py", "tests/service/", "tests/export/", "tests/training/", "tests/tasks/")
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist looks at the groups after us
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes longest begins first, so that the workers end together."""
+    """What takes longest begins first, so that the workers end together; one of them exports for all who ask for it."""
+    for item in items:
+        if "exported" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("exported"))
     items.sort(key=lambda item: next((n for n, part in enumerate(SLOW) if item.nodeid.startswith(part)), len(SLOW)))
 
 
