@@ -12,15 +12,11 @@ from regard.fast.switch import plain
 from regard.model import EncoderDecoder
 from regard.prediction import Prediction
 from regard.recipe import Search
-from regard.search import greedy
 from regard.tasks.sequence import Request, answer
-from tests.tiny import CODEC, EXAMPLES, model
+from tests.fast.searching import compare, count_calls, made
+from tests.tiny import CODEC, EXAMPLES
 
 pytestmark = pytest.mark.skipif(kernels.library() is None, reason="this machine has no C compiler")
-
-
-def made(**options: Any) -> EncoderDecoder:
-    return model(std=0.5, **options).float()
 
 
 def answers(one: EncoderDecoder, request: Request) -> list[Prediction]:
@@ -37,26 +33,10 @@ def check(one: EncoderDecoder, request: Request) -> list[Prediction]:
     return found
 
 
-def compare(found: list[Prediction], wanted: list[Prediction]) -> None:
-    for mine, reference in zip(found, wanted, strict=True):
-        assert mine.output_tokens == reference.output_tokens
-        assert mine.finished == reference.finished
-        assert mine.score == pytest.approx(reference.score, abs=1e-5)
-        assert mine.log_probability == pytest.approx(reference.log_probability, abs=1e-5)
-        assert mine.attention == pytest.approx(reference.attention, abs=1e-5)
-
-
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many searches went the usual way."""
-    calls: list[int] = []
-
-    def counting(*arguments: Any, **named: Any) -> Any:
-        calls.append(1)
-        return greedy(*arguments, **named)
-
-    monkeypatch.setattr("regard.tasks.sequence.greedy", counting)
-    return calls
+    return count_calls("greedy", monkeypatch)
 
 
 @pytest.mark.parametrize("penalty", [0.0, 1.0])

@@ -1,4 +1,4 @@
-"""kernels.c and beam.c as a library: compiled once per machine by its own C compiler, in two seconds, and kept in the
+"""kernels.c and beam.c as a library: compiled once per machine by its own C compiler, in seconds, and kept in the
 user's cache. No compiler, no cache or REGARD_KERNELS=0: `library()` is None, and the same is done in torch."""
 
 import ctypes
