@@ -314,7 +314,7 @@ def update(one: Learner, number: int) -> None:
     tokens, targets = torch.tensor([[BEGIN, 5], [BEGIN, 6]]), torch.tensor([[5, END], [6, END]])
     loss: Loss = one.model(padded([4, 5, 6], [7, 8]), tokens, 0.0, Wanted(targets, 0.0))
     loss.total.backward()
-    one.step(0.01, number)
+    one.step(0.01, number, one.length())
 
 
 def test_a_resumed_run_equals_an_uninterrupted_one_bit_for_bit() -> None:

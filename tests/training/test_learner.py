@@ -28,7 +28,7 @@ def update(learner: Learner, count: int, seed: int) -> None:
     for number in range(count):
         for weight in learner.model.parameters():
             weight.grad = torch.randn_like(weight)
-        learner.step(0.01, number)
+        learner.step(0.01, number, learner.length())
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)

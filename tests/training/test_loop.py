@@ -33,7 +33,7 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Tensor]]:
     """The gradients each update would be made with; the weights stay as they are."""
     seen: list[dict[str, Tensor]] = []
 
-    def record(self: Learner, rate: float, updates: int) -> None:
+    def record(self: Learner, rate: float, updates: int, length: float) -> None:
         seen.append({name: weight.grad.clone() for name, weight in self.model.named_parameters()})
         self.optimiser.zero_grad()
 

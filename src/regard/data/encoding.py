@@ -37,7 +37,9 @@ class Encoding(NamedTuple):
 
     @property
     def order(self) -> tuple[int, ...]:
-        return len(self.target), len(self.source)
+        """By target, then by source to and fro, so that a batch of two lengths of targets has sources of like length."""
+        target, source = len(self.target), len(self.source)
+        return target, source if target % 2 else -source
 
     @property
     def counted(self) -> int:

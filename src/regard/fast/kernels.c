@@ -4,6 +4,7 @@
  * same in torch. Rows are contiguous unless a stride is given; strides are in numbers, not bytes.
  * exp is written out so that the compiler can vectorise it: relative error below 2e-7 within ±87.
  */
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 #ifdef _OPENMP
@@ -170,21 +171,26 @@ static void tiles(long rows, long inputs, const number *x, long stride, const nu
     last_tile(rows - r, inputs, x + r * stride, stride, panel, y + r * width, width);
 }
 
-/* y (rows, outputs) += x (rows, inputs; `stride` apart) W^T */
-static void add_product(long rows, long outputs, long inputs, const number *x, long stride, const number *packed,
-                        number *y) {
+/* y (rows, outputs; `width` apart) += x (rows, inputs; `stride` apart) W^T */
+static void add_apart(long rows, long outputs, long inputs, const number *x, long stride, const number *packed, number *y,
+                      long width) {
     long whole = outputs / PANEL, rest = outputs % PANEL, panel = 0;
     if (rows == 1)
         for (; panel + 4 <= whole; panel += 4) line(4, inputs, x, packed + panel * inputs * PANEL, y + panel * PANEL);
     for (; panel < whole; panel++)
-        tiles(rows, inputs, x, stride, packed + panel * inputs * PANEL, y + panel * PANEL, outputs);
+        tiles(rows, inputs, x, stride, packed + panel * inputs * PANEL, y + panel * PANEL, width);
     for (long r = 0; rest && r < rows; r += TALL) { /* the last panel is not full: its sums stand beside y meanwhile */
         long few = rows - r < TALL ? rows - r : TALL;
-        number last[TALL * PANEL] = {0}, *end = y + r * outputs + whole * PANEL;
-        for (long k = 0; k < few; k++) memcpy(last + k * PANEL, end + k * outputs, sizeof(number) * rest);
+        number last[TALL * PANEL] = {0}, *end = y + r * width + whole * PANEL;
+        for (long k = 0; k < few; k++) memcpy(last + k * PANEL, end + k * width, sizeof(number) * rest);
         tiles(few, inputs, x + r * stride, stride, packed + whole * inputs * PANEL, last, PANEL);
-        for (long k = 0; k < few; k++) memcpy(end + k * outputs, last + k * PANEL, sizeof(number) * rest);
+        for (long k = 0; k < few; k++) memcpy(end + k * width, last + k * PANEL, sizeof(number) * rest);
     }
+}
+
+static void add_product(long rows, long outputs, long inputs, const number *x, long stride, const number *packed,
+                        number *y) {
+    add_apart(rows, outputs, inputs, x, stride, packed, y, outputs);
 }
 
 /* The same for a loop that is not inside: rows lie side by side */
@@ -243,116 +249,86 @@ void lstm_backward(long rows, long size, const number *gates, const number *carr
     }
 }
 
-/* The numbers of the rows that reach a place, in their order; all, where no lengths are given */
-static long reaching(long rows, long place, const int64_t *lengths, int64_t *who) {
-    long count = 0;
-    for (long row = 0; row < rows; row++)
-        if (!lengths || place < lengths[row]) who[count++] = row;
-    return count;
+/* A whole recurrence over rows of unlike lengths, without their padding. Rows stand from the longest to the shortest, so
+ * that some first ones reach a place and the others do not; the rectangles below have only these, those of place j from row
+ * begin[j] to before begin[j + 1]. gates (`width` apart) hold W x_j + b before and what the gates became after; states and
+ * carries (…, H) s and c of the step before, squashed (…, H) tanh c. state and carry (rows, H) are each row's first ones,
+ * zero where they are `blank`, and become its last. `backwards`, the last place is read first. State j of row r is copied to
+ * values + order[r] * down + j * along. */
+typedef struct { long steps, rows, size, width, backwards, blank, down, along; const int64_t *begin, *order; } layout;
+
+/* How many of a thread's rows reach a place; none do beyond the last one */
+static long living(const layout *all, share my, long place) {
+    long live = (place < all->steps ? all->begin[place + 1] - all->begin[place] : 0) - my.first;
+    return live < 0 ? 0 : live > my.last - my.first ? my.last - my.first : live;
 }
 
-/* Some rows of a rectangle, side by side: as they are where they are all, else copied */
-static const number *chosen(long count, long rows, long size, const int64_t *who, const number *from, number *room) {
-    if (count == rows) return from;
-    for (long r = 0; r < count; r++) memcpy(room + r * size, from + who[r] * size, sizeof(number) * size);
-    return room;
+/* How many of them have something to remember there */
+static long remembering(const layout *all, share my, long place) {
+    if (!all->blank) return living(all, my, place);
+    return all->backwards ? living(all, my, place + 1) : place > 0 ? living(all, my, place) : 0;
 }
 
-static void clear(long count, number *numbers) { memset(numbers, 0, sizeof(number) * count); }
-
-/* A whole recurrence: drives (T, rows, 4H) are W x_j + b. What is kept of a step stands at its place; states and carries
- * (T + 1, rows, H) have what was before the first step as well: at the front, or, `backwards`, where the last place is read
- * first, at the end. Where lengths are given, the first states are zero, a row's state is zero at places beyond its own,
- * where it has not begun or has ended, and nothing is computed for it there. `rows` are some of `all` that the rectangles
- * have, from the first on that is given. room: rows 5H numbers; who: rows. */
-static void lstm_rows(long steps, long rows, long all, long size, long backwards, const int64_t *lengths,
-                      const number *drives, const number *recurrence, number *states, number *carries, number *squashed,
-                      number *gates, number *room, int64_t *who) {
-    long small = all * size, wide = 4 * small;
-    number *driven = room, *apart = room + 4 * rows * size;
-    for (long t = 0; t < steps; t++) {
-        long place = backwards ? steps - 1 - t : t, live = reaching(rows, place, lengths, who);
-        long before = (place + !!backwards) * small, after = (place + !backwards) * small;
-        if (live < rows) {
-            clear(rows * size, states + after), clear(rows * size, carries + after);
-            clear(rows * size, squashed + place * small), clear(4 * rows * size, gates + place * wide);
-        }
-        for (long r = 0; r < live; r++)
-            memcpy(driven + r * 4 * size, drives + place * wide + who[r] * 4 * size, sizeof(number) * 4 * size);
-        if (t > 0 || !lengths) {
-            const number *state = chosen(live, rows, size, who, states + before, apart);
-            add_product(live, 4 * size, size, state, size, recurrence, driven);
-        }
+static void lstm_rows(const layout *all, share my, const number *recurrence, number *gates, number *states,
+                      number *carries, number *squashed, number *state, number *carry, number *values) {
+    long size = all->size;
+    for (long t = 0; t < all->steps; t++) {
+        long place = all->backwards ? all->steps - 1 - t : t, live = living(all, my, place);
+        long first = all->begin[place] + my.first;
+        memcpy(states + first * size, state + my.first * size, sizeof(number) * live * size);
+        memcpy(carries + first * size, carry + my.first * size, sizeof(number) * live * size);
+        add_apart(remembering(all, my, place), 4 * size, size, states + first * size, size, recurrence,
+                  gates + first * all->width, all->width);
         for (long r = 0; r < live; r++) {
-            long at = who[r] * size;
-            lstm_row(size, driven + r * 4 * size, carries + before + at, gates + place * wide + 4 * at,
-                     carries + after + at, squashed + place * small + at, states + after + at);
+            long row = my.first + r, at = (first + r) * size;
+            number *x = gates + (first + r) * all->width, *s = state + row * size;
+            lstm_row(size, x, carries + at, x, carry + row * size, squashed + at, s);
+            memcpy(values + all->order[row] * all->down + place * all->along, s, sizeof(number) * size);
         }
     }
 }
 
-/* Its gradients; turned is U^T, packed; into_states and into_drives stand in the order of the places. into_carry holds
- * that of the last carry before and of the first after; past ends as that of the first state, but not where lengths are
- * given. */
-static void lstm_rows_backward(long steps, long rows, long all, long size, long backwards, const int64_t *lengths,
-                               const number *turned, const number *carries, const number *squashed, const number *gates,
-                               const number *into_states, number *into_drives, number *into_carry, number *past,
-                               number *room, int64_t *who) {
-    long small = all * size, wide = 4 * small;
-    number *product = room + 4 * rows * size;
-    clear(rows * size, past);
-    for (long t = steps - 1; t >= 0; t--) {
-        long place = backwards ? steps - 1 - t : t, live = reaching(rows, place, lengths, who), next = 0;
-        const number *carry = carries + (place + !!backwards) * small;
-        number *into_drive = into_drives + place * wide;
-        if (live < rows) clear(4 * rows * size, into_drive);
-        for (long row = 0; row < rows; row++) {
-            long at = row * size;
-            if (next == live || who[next] != row) {
-                clear(size, past + at), clear(size, into_carry + at);
-                continue;
-            }
-            next++;
-            for (long k = at; k < at + size; k++) past[k] += into_states[place * small + k];
-            lstm_row_backward(size, gates + place * wide + 4 * at, carry + at, squashed + place * small + at, past + at,
-                              into_carry + at, into_drive + 4 * at);
+/* Its gradients: turned is U^T, packed; into_values stands as values do, into_gates as gates do. past and into_carry (rows,
+ * H) hold those of the last states and carries before, and of the first ones after, but for states that were blank. */
+static void lstm_rows_backward(const layout *all, share my, const number *turned, const number *gates,
+                               const number *carries, const number *squashed, const number *into_values,
+                               number *into_gates, number *past, number *into_carry) {
+    long size = all->size;
+    for (long t = all->steps - 1; t >= 0; t--) {
+        long place = all->backwards ? all->steps - 1 - t : t, live = living(all, my, place);
+        long first = all->begin[place] + my.first;
+        for (long r = 0; r < live; r++) {
+            long row = my.first + r, at = (first + r) * size, wide = (first + r) * all->width;
+            const number *into = into_values + all->order[row] * all->down + place * all->along;
+            number *slope = past + row * size;
+            for (long k = 0; k < size; k++) slope[k] += into[k];
+            lstm_row_backward(size, gates + wide, carries + at, squashed + at, slope, into_carry + row * size,
+                              into_gates + wide);
         }
-        if (t == 0 && lengths) continue;
-        const number *slopes = chosen(live, rows, 4 * size, who, into_drive, room);
-        number *slope = live == rows ? past : product;
-        set_product(live, size, 4 * size, slopes, 4 * size, turned, slope);
-        for (long r = 0; slope != past && r < live; r++)
-            memcpy(past + who[r] * size, product + r * size, sizeof(number) * size);
+        set_product(remembering(all, my, place), size, 4 * size, into_gates + first * all->width, all->width, turned,
+                    past + my.first * size);
     }
 }
 
 /* Both for all rows, by `threads` of them */
-void lstm_run(long threads, long steps, long rows, long size, long backwards, const int64_t *lengths,
-              const number *drives, const number *recurrence, number *states, number *carries, number *squashed,
-              number *gates, number *room, int64_t *who) {
+void lstm_run(long threads, long steps, long rows, long size, long width, long backwards, long blank, long down,
+              long along, const int64_t *begin, const int64_t *order, const number *recurrence, number *gates,
+              number *states, number *carries, number *squashed, number *state, number *carry, number *values) {
+    layout all = {steps, rows, size, width, backwards, blank, down, along, begin, order};
     (void)threads;
 #pragma omp parallel num_threads(threads)
-    {
-        share my = mine(rows);
-        long at = my.first * size;
-        lstm_rows(steps, my.last - my.first, rows, size, backwards, lengths ? lengths + my.first : 0, drives + 4 * at,
-                  recurrence, states + at, carries + at, squashed + at, gates + 4 * at, room + 5 * at, who + my.first);
-    }
+    lstm_rows(&all, mine(rows), recurrence, gates, states, carries, squashed, state, carry, values);
 }
 
-void lstm_run_backward(long threads, long steps, long rows, long size, long backwards, const int64_t *lengths,
-                       const number *turned, const number *carries, const number *squashed, const number *gates,
-                       const number *into_states, number *into_drives, number *into_carry, number *past, number *room,
-                       int64_t *who) {
+void lstm_run_backward(long threads, long steps, long rows, long size, long width, long backwards, long blank, long down,
+                       long along, const int64_t *begin, const int64_t *order, const number *turned, const number *gates,
+                       const number *carries, const number *squashed, const number *into_values, number *into_gates,
+                       number *past, number *into_carry) {
+    layout all = {steps, rows, size, width, backwards, blank, down, along, begin, order};
     (void)threads;
 #pragma omp parallel num_threads(threads)
-    {
-        share my = mine(rows);
-        long at = my.first * size;
-        lstm_rows_backward(steps, my.last - my.first, rows, size, backwards, lengths ? lengths + my.first : 0, turned,
-                           carries + at, squashed + at, gates + 4 * at, into_states + at, into_drives + 4 * at,
-                           into_carry + at, past + at, room + 5 * at, who + my.first);
-    }
+    lstm_rows_backward(&all, mine(rows), turned, gates, carries, squashed, into_values, into_gates, past,
+                       into_carry);
 }
 
 /* e_j = sum v - 2 sum_k v_k / (1 + P_jk Q_k), P = e^{2k}, Q = e^{2q}; then alpha = softmax over the real places.
@@ -777,4 +753,48 @@ void keep_some(long count, long least, const int16_t *restrict draws, const numb
     number whole = *scale;
     int bound = (int)least; /* as wide as a number, so that whole vectors are compared */
     for (long k = 0; k < count; k++) kept[k] = draws[k] >= bound ? whole : 0.0f;
+}
+
+/* Numbers of several arrays: the sum of their squares */
+void squares(long threads, long arrays, const int64_t *counts, number *const *gradients, double *sum) {
+    double all = 0;
+    (void)threads;
+#pragma omp parallel num_threads(threads) reduction(+ : all)
+    for (long n = 0; n < arrays; n++) {
+        share my = mine(counts[n]);
+        for (long begin = my.first; begin < my.last; begin += 4096) { /* short sums, so that nothing small is lost */
+            long end = begin + 4096 < my.last ? begin + 4096 : my.last;
+            const number *gradient = gradients[n];
+            number part = 0;
+#pragma omp simd reduction(+ : part)
+            for (long k = begin; k < end; k++) part += gradient[k] * gradient[k];
+            all += part;
+        }
+    }
+    *sum = all;
+}
+
+/* One step of Adam for several arrays: m += (1 - b1)(g - m), v = b2 v + (1 - b2) g^2, w -= rate m' / (sqrt(v') + small),
+ * m' = m / (1 - b1^t), v' = v / (1 - b2^t), with a gradient shortened to `options[0]` of itself. The others are the rate,
+ * b1, b2, small, and how much of w decays: beside the step where that is `decoupled`, else as a part of its gradient. kept
+ * are the arrays of w, g, m, v and t, one kind after the other. */
+void adam(long threads, long arrays, long decoupled, const int64_t *counts, number *const *kept, const double *options) {
+    double rate = options[1], b1 = options[2], b2 = options[3];
+    number shorten = (number)options[0], small = (number)options[4], decay = (number)options[5];
+    number fade = decoupled ? (number)(1 - rate * options[5]) : 1, drag = decoupled ? 0 : decay;
+    number new_mean = (number)(1 - b1), old_square = (number)b2, new_square = (number)(1 - b2);
+    (void)threads;
+    for (long n = 0; n < arrays; n++) {
+        number *restrict w = kept[n], *restrict m = kept[2 * arrays + n], *restrict v = kept[3 * arrays + n];
+        const number *restrict gradient = kept[arrays + n];
+        double t = *kept[4 * arrays + n] += 1;
+        number pace = (number)(rate / (1 - pow(b1, t))), spread = (number)(1 / sqrt(1 - pow(b2, t)));
+#pragma omp parallel for simd num_threads(threads) if (counts[n] > 1 << 15)
+        for (long k = 0; k < counts[n]; k++) {
+            number g = gradient[k] * shorten + drag * w[k];
+            m[k] += new_mean * (g - m[k]);
+            v[k] = old_square * v[k] + new_square * g * g;
+            w[k] = fade * w[k] - pace * m[k] / (sqrtf(v[k]) * spread + small);
+        }
+    }
 }

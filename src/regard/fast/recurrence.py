@@ -4,7 +4,7 @@ Every step writes into its place of buffers made before the loop, so the weight'
 after it, and nothing is stacked, split or added up by autograd.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -43,17 +43,10 @@ def compiled(tensor: Tensor) -> bool:
 
 
 def _run_inside(loop: nn.RNNBase, vectors: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-    """The same where the loop is C's, which knows where a sequence ends."""
-    inputs, first = vectors.transpose(0, 1), vectors.new_zeros(len(vectors), loop.hidden_size)  # (S, B, I), (B, H)
-    values, last = [], []
-    for direction, (weight, recurrence, bias, past_bias) in enumerate(loop.all_weights):
-        drives = nn.functional.linear(inputs, weight, bias + past_bias)  # (S, B, G)
-        states, _ = _LSTMStates.apply(
-            drives, recurrence, first, first, bool(direction), lengths.contiguous()
-        )  # (S, B, H)
-        values.append(states.transpose(0, 1))  # (B, S, H)
-        last.append(states[0] if direction else states[lengths - 1, torch.arange(len(lengths))])  # (B, H)
-    return torch.cat(values, -1), torch.cat(last, -1)
+    """The same where the loop is C's, which needs no padding."""
+    weights = [one for direction in loop.all_weights for one in direction]
+    values, last = _LSTMLayer.apply(vectors, Rows.of(lengths, vectors.size(1)), *weights)
+    return values, last
 
 
 def _take(sequences: Tensor, places: Tensor) -> Tensor:
@@ -76,7 +69,7 @@ def _states(mode: str, inputs: Tensor, weight: Tensor, recurrence: Tensor, bias:
 def lstm_states(drives: Tensor, recurrence: Tensor, state: Tensor, carry: Tensor) -> tuple[Tensor, Tensor]:
     """drive_t = W x_t + all biases (T, B, G), U (G, H), s_0 and c_0 (B, H) -> s_1 … s_T (T, B, H) and c_T (B, H)"""
     if compiled(drives):
-        states, last = _LSTMStates.apply(drives, recurrence, state, carry, False, None)
+        states, last = _LSTMStates.apply(drives, recurrence, state, carry)
         return states, last
     shared, states = share(recurrence, None), []
     for drive in drives.unbind(0):
@@ -111,20 +104,16 @@ class LSTMTape:
         self._stride = [one.stride(0) * one.element_size() for one in self.tensors]
 
     @classmethod
-    def begin(cls, steps: int, state: Tensor, carry: Tensor, *, backwards: bool = False) -> "LSTMTape":
-        """Blank, but for s_0 and c_0 (B, H), which stand last where the last place is read first."""
+    def begin(cls, steps: int, state: Tensor, carry: Tensor) -> "LSTMTape":
+        """Blank, but for s_0 and c_0 (B, H)."""
         rows, size = state.shape
         states, carries = (state.new_empty(steps + 1, rows, size) for _ in range(2))
-        states[-1 if backwards else 0], carries[-1 if backwards else 0] = state, carry
+        states[0], carries[0] = state, carry
         return cls(states, carries, state.new_empty(steps, rows, size), state.new_empty(steps, rows, 4 * size))
 
     @property
     def tensors(self) -> tuple[Tensor, ...]:
         return self.states, self.carries, self.squashed, self.gates
-
-    def room(self) -> tuple[Tensor, Tensor]:
-        """What kernels.c needs besides for a loop that leaves rows out: space, and their numbers."""
-        return self.states.new_empty(self.rows, 5 * self.size), torch.empty(self.rows, dtype=torch.long)
 
     def forward(self, step: int, driven: Tensor) -> None:
         """From W x_t + U s_{t-1} + b (B, G) to s_t and c_t, which are the tape's `step + 1`."""
@@ -142,51 +131,152 @@ class LSTMTape:
         return [begin + step * stride for begin, stride in zip(self._begin, self._stride, strict=True)]
 
 
-class _LSTMStates(torch.autograd.Function):
-    """In the order of the places. Backwards, or with lengths (see kernels.c), only where loops are C's."""
+class Rows(NamedTuple):
+    """Sequences from the longest to the shortest, without their padding, as kernels.c wants them."""
+
+    begin: Tensor  # (S + 1,)  where each place begins
+    order: Tensor  # (B,)  whose turn it is
+    places: Tensor  # (R,)  where each real place stands among all B·S
+
+    @classmethod
+    def of(cls, lengths: Tensor, most: int) -> "Rows":
+        order = lengths.argsort(descending=True, stable=True)
+        steps = torch.arange(most)[:, None]
+        real = steps < lengths[order]  # (S, B)
+        begin = torch.zeros(most + 1, dtype=torch.long)
+        torch.cumsum(real.sum(1), 0, out=begin[1:])
+        return cls(begin, order, (order * most + steps)[real])
+
+    @classmethod
+    def full(cls, steps: int, rows: int) -> "Rows":
+        """Where no sequence ends before the others"""
+        return cls(torch.arange(steps + 1) * rows, torch.arange(rows), torch.arange(steps * rows))
+
+
+class _Inside:
+    """One recurrence by kernels.c: its buffers, which the backward pass reads."""
+
+    def __init__(self, rows: Rows, gates: Tensor, states: Tensor, carries: Tensor, squashed: Tensor, number: int = 0):
+        """gates (R, D·G), of which direction `number` has its part; states, carries and squashed (R, H)"""
+        self.rows, self.backwards = rows, number == 1
+        self.gates, self.states, self.carries, self.squashed = gates, states, carries, squashed
+        self.number, self.size = number, states.size(1)
+
+    def forward(self, recurrence: Tensor, state: Tensor, carry: Tensor, values: Tensor, blank: bool) -> None:
+        """gates are W x + b before; state and carry (B, H), the first ones, become the last; values (B, S, …)"""
+        weight = packed(recurrence)  # held here: an address does not keep it alive
+        given = (*map(address, (self.rows.begin, self.rows.order, weight)), self._part(self.gates))
+        kept = map(address, (self.states, self.carries, self.squashed, state, carry))
+        loaded().lstm_run(*self._numbers(values, blank), *given, *kept, self._shown(values))
+
+    def backward(
+        self, recurrence: Tensor, into_values: Tensor, into_gates: Tensor, past: Tensor, into_carry: Tensor, blank: bool
+    ) -> None:
+        turned = packed(recurrence.t())
+        given = (*map(address, (self.rows.begin, self.rows.order, turned)), self._part(self.gates))
+        kept, slopes = map(address, (self.carries, self.squashed)), map(address, (past, into_carry))
+        into = (self._shown(into_values), self._part(into_gates))
+        loaded().lstm_run_backward(*self._numbers(into_values, blank), *given, *kept, *into, *slopes)
+
+    def slopes(self, into_gates: Tensor) -> Tensor:
+        """dU (G, H)"""
+        begin = self.number * 4 * self.size
+        return into_gates[:, begin : begin + 4 * self.size].t() @ self.states
+
+    def _numbers(self, values: Tensor, blank: bool) -> tuple[int, ...]:
+        count = len(self.rows.order)
+        strides = values.stride()[:2]
+        return team(count), len(self.rows.begin) - 1, count, self.size, self.gates.size(1), self.backwards, blank, *strides
+
+    def _part(self, gates: Tensor) -> int:
+        return gates.data_ptr() + self.number * 4 * self.size * gates.element_size()
+
+    def _shown(self, values: Tensor) -> int:
+        return values.data_ptr() + self.number * self.size * values.element_size()
+
+
+class _LSTMLayer(torch.autograd.Function):
+    """A layer of one or both directions, which share the products with what they read."""
 
     @staticmethod
-    def forward(
-        ctx: Any,
-        drives: Tensor,
-        recurrence: Tensor,
-        state: Tensor,
-        carry: Tensor,
-        backwards: bool,
-        lengths: Tensor | None,
-    ) -> tuple[Tensor, Tensor]:
-        tape = LSTMTape.begin(len(drives), state, carry, backwards=backwards)
-        ctx.inside, ctx.backwards, ctx.lengths = loops_inside(tape.rows), backwards, lengths
-        if ctx.inside:
-            given = (lengths, drives.contiguous(), packed(recurrence), *tape.tensors, *tape.room())
-            loaded().lstm_run(team(tape.rows), len(drives), tape.rows, tape.size, backwards, *map(address, given))
-        else:
-            driven, turned = drives.new_empty(drives.shape[1:]), recurrence.t()
-            for step, (drive, before) in enumerate(zip(drives.unbind(0), tape.states.unbind(0), strict=False)):
-                torch.addmm(drive, before, turned, out=driven)
-                tape.forward(step, driven)
-        ctx.save_for_backward(recurrence, *tape.tensors)
-        return tape.states[:-1] if backwards else tape.states[1:], tape.carries[0 if backwards else -1].clone()
+    def forward(ctx: Any, vectors: Tensor, rows: Rows, *weights: Tensor) -> tuple[Tensor, Tensor]:
+        """x (B, S, I) and, of each direction, W (G, I), U (G, H) and two biases (G,) -> values (B, S, D·H), zero on
+        padding, and last states (B, D·H)"""
+        drives, recurrences, biases, past_biases = (weights[kind::4] for kind in range(4))
+        count, size = len(drives), recurrences[0].size(1)
+        drive, bias = torch.cat(drives), torch.cat([one + past for one, past in zip(biases, past_biases, strict=True)])
+        inputs = vectors.flatten(0, 1).index_select(0, rows.places)  # (R, I)
+        gates = torch.addmm(bias, inputs, drive.t())  # (R, D·G)
+        kept = vectors.new_empty(count, 3, len(inputs), size)  # states, carries and squashed
+        first = vectors.new_zeros(2, count, len(vectors), size)
+        values = vectors.new_zeros(*vectors.shape[:2], count * size)
+        for number, recurrence in enumerate(recurrences):
+            inside = _Inside(rows, gates, *kept[number], number)
+            inside.forward(recurrence, *first[:, number], values, blank=True)
+        ctx.rows = rows
+        ctx.save_for_backward(inputs, drive, gates, kept, *recurrences)
+        last = torch.empty_like(values[:, 0]).index_copy_(0, rows.order, torch.cat(first[0].unbind(), -1))
+        return values, last
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, into_states: Tensor, into_last: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, into_values: Tensor, into_last: Tensor) -> tuple[Tensor | None, ...]:
+        inputs, drive, gates, kept, *recurrences = ctx.saved_tensors
+        into_values, size = into_values.contiguous(), recurrences[0].size(1)
+        into_gates, into_recurrences = torch.empty_like(gates), []
+        for number, recurrence in enumerate(recurrences):
+            inside = _Inside(ctx.rows, gates, *kept[number], number)
+            past = into_last[:, number * size : (number + 1) * size].index_select(0, ctx.rows.order)  # (B, H)
+            inside.backward(recurrence, into_values, into_gates, past, torch.zeros_like(past), blank=True)
+            into_recurrences.append(inside.slopes(into_gates))
+        into_drives = (into_gates.t() @ inputs).chunk(len(recurrences))  # D × (G, I)
+        into_biases = into_gates.sum(0).chunk(len(recurrences))  # D × (G,)
+        into_vectors = inputs.new_zeros(into_values.size(0) * into_values.size(1), inputs.size(1))
+        into_vectors.index_copy_(0, ctx.rows.places, into_gates @ drive)
+        slopes = zip(into_drives, into_recurrences, into_biases, into_biases, strict=True)
+        return into_vectors.view(*into_values.shape[:2], -1), None, *(one for each in slopes for one in each)
+
+
+class _LSTMStates(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, drives: Tensor, recurrence: Tensor, state: Tensor, carry: Tensor) -> tuple[Tensor, Tensor]:
+        steps, rows = drives.shape[:2]
+        ctx.inside = loops_inside(rows)
+        if ctx.inside:
+            gates = drives.flatten(0, 1).clone(memory_format=torch.contiguous_format)  # (T·B, G)
+            kept = state.new_empty(3, len(gates), state.size(1))
+            states, first = state.new_empty(steps, *state.shape), state.clone(memory_format=torch.contiguous_format)
+            last = carry.clone(memory_format=torch.contiguous_format)
+            _Inside(Rows.full(steps, rows), gates, *kept).forward(
+                recurrence, first, last, states.transpose(0, 1), blank=False
+            )
+            ctx.save_for_backward(recurrence, gates, kept)
+            return states, last
+        tape = LSTMTape.begin(steps, state, carry)
+        driven, turned = drives.new_empty(drives.shape[1:]), recurrence.t()
+        for step, (drive, before) in enumerate(zip(drives.unbind(0), tape.states.unbind(0), strict=False)):
+            torch.addmm(drive, before, turned, out=driven)
+            tape.forward(step, driven)
+        ctx.save_for_backward(recurrence, *tape.tensors)
+        return tape.states[1:], tape.carries[-1].clone()
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, into_states: Tensor, into_last: Tensor) -> tuple[Tensor, ...]:
+        into_carry = into_last.clone(memory_format=torch.contiguous_format)
+        past, into_states = torch.zeros_like(into_carry), into_states.contiguous()
+        if ctx.inside:
+            recurrence, gates, kept = ctx.saved_tensors
+            inside, into_gates = _Inside(Rows.full(*into_states.shape[:2]), gates, *kept), torch.empty_like(gates)
+            inside.backward(recurrence, into_states.transpose(0, 1), into_gates, past, into_carry, blank=False)
+            return into_gates.view(*into_states.shape[:2], -1), inside.slopes(into_gates), past, into_carry
         recurrence, *tensors = ctx.saved_tensors
         tape = LSTMTape(*tensors)
-        into_drives = torch.empty_like(tape.gates)
-        into_carry, past = into_last.clone(memory_format=torch.contiguous_format), torch.zeros_like(tape.carries[0])
-        if ctx.inside:
-            given = (ctx.lengths, packed(recurrence.t()), *tape.tensors[1:], into_states.contiguous())
-            written = (into_drives, into_carry, past, *tape.room())
-            numbers = (team(tape.rows), len(into_drives), tape.rows, tape.size, ctx.backwards)
-            loaded().lstm_run_backward(*numbers, *map(address, (*given, *written)))
-        else:
-            into_state = torch.empty_like(past)
-            steps = list(enumerate(zip(into_states.unbind(0), into_drives.unbind(0), strict=True)))
-            for step, (into, into_drive) in reversed(steps):
-                torch.add(into, past, out=into_state)
-                tape.backward(step, into_state, into_carry, into_drive)
-                torch.mm(into_drive, recurrence, out=past)
-        before = tape.states[1:] if ctx.backwards else tape.states[:-1]
-        into_recurrence = into_drives.flatten(0, 1).t() @ before.flatten(0, 1)
-        return into_drives, into_recurrence, past, into_carry, None, None
+        into_drives, into_state = torch.empty_like(tape.gates), torch.empty_like(past)
+        steps = list(enumerate(zip(into_states.unbind(0), into_drives.unbind(0), strict=True)))
+        for step, (into, into_drive) in reversed(steps):
+            torch.add(into, past, out=into_state)
+            tape.backward(step, into_state, into_carry, into_drive)
+            torch.mm(into_drive, recurrence, out=past)
+        into_recurrence = into_drives.flatten(0, 1).t() @ tape.states[:-1].flatten(0, 1)
+        return into_drives, into_recurrence, past, into_carry

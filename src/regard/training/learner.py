@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.errors import DataError
+from regard.fast.adam import fast_adam
 from regard.recipe import Training
 from regard.training.average import RunningAverage
 from regard.training.checkpoint import part
@@ -23,13 +24,18 @@ class Learner:
         rule = RULES[options.optimiser]
         learnt = [weight for weight in self.model.parameters() if weight.requires_grad]
         self.optimiser = rule(learnt, weight_decay=options.weight_decay, fused=not engine.shards)
+        self.fast = None if engine.shards else fast_adam(self.optimiser)
         self.average = RunningAverage(self.model, options.ema) if options.average == "ema" else None
 
-    def step(self, rate: float, updates: int) -> None:
-        """One update by the gradients that have piled up, after `updates` others."""
+    def length(self) -> float:
+        """Of the gradient that has piled up; from here on it may count as no longer than training.clip."""
+        return float(self.engine.clip(self.model, self.options.clip)) if self.fast is None else self.fast.length()
+
+    def step(self, rate: float, updates: int, length: float) -> None:
+        """One update by the gradient, whose length was just asked for, after `updates` others."""
         for group in self.optimiser.param_groups:
             group["lr"] = rate
-        self.optimiser.step()
+        self.optimiser.step() if self.fast is None else self.fast.step(length, self.options.clip)
         self.optimiser.zero_grad(set_to_none=True)
         if self.average:
             self.average.update(self.model, updates)

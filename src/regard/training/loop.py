@@ -150,12 +150,11 @@ class Trainer:
         for number in range(len(group)):
             with engine.keep_gradients_local(model) if number < len(group) - 1 else nullcontext():
                 nll += self._backward(next(batches), symbols, fraction)
-        norm = engine.clip(model, self.options.clip)
-        nll = engine.total([nll])[0]
-        if not (torch.isfinite(norm) and math.isfinite(nll)):
+        length, (nll,) = self.learner.length(), engine.total([nll])
+        if not (math.isfinite(length) and math.isfinite(nll)):
             raise self._not_finite(group)
         progress.rate = learning_rate(self.options, progress.update, fraction, progress.falls)
-        self.learner.step(progress.rate, progress.update)
+        self.learner.step(progress.rate, progress.update, length)
         progress.batch, progress.update = progress.batch + 1, progress.update + 1
         progress.nll, progress.symbols = progress.nll + nll, progress.symbols + symbols
         self.bar.update(progress.epoch + 1, nll / symbols, symbols)

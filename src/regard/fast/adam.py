@@ -1,0 +1,74 @@
+"""Steps of torch's Adam and AdamW over all weights at once, the gradient shortened on the way.
+
+torch's own take a call of their own for every weight to measure its gradient, one more pass to shorten it, and a third
+of the time of such a step to prepare it; small models have many small weights.
+"""
+
+from collections.abc import Iterable
+
+import torch
+from torch import Tensor
+from torch.autograd.graph import increment_version
+
+from regard.fast.kernels import address, library, loaded
+
+BESIDE = 1e-6  # torch.nn.utils.clip_grad_norm_ adds it to the length
+
+
+class Adam:
+    """An optimiser of torch, whose statistics stay where and what they are."""
+
+    def __init__(self, optimiser: torch.optim.Adam):
+        self.optimiser = optimiser
+        self.decoupled = isinstance(optimiser, torch.optim.AdamW)
+
+    def length(self) -> float:
+        """Of the gradient of all weights."""
+        _, gradients = self._learning()
+        counts, addresses = _numbers(one.numel() for one in gradients), _addresses(gradients)
+        squares = torch.zeros((), dtype=torch.float64)
+        loaded().squares(torch.get_num_threads(), len(gradients), *map(address, (counts, addresses, squares)))
+        return float(squares) ** 0.5
+
+    def step(self, length: float, longest: float) -> None:
+        """With a gradient of this length, shortened to the longest allowed (0: any)."""
+        (options,), (weights, gradients) = self.optimiser.param_groups, self._learning()
+        states = [self._state(one) for one in weights]
+        kept = [one[kind] for kind in ("exp_avg", "exp_avg_sq", "step") for one in states]
+        counts, addresses = _numbers(one.numel() for one in weights), _addresses([*weights, *gradients, *kept])
+        share = min(1.0, longest / (length + BESIDE)) if longest else 1.0
+        numbers = [share, options["lr"], *options["betas"], options["eps"], options["weight_decay"]]
+        chosen = torch.tensor(numbers, dtype=torch.float64)
+        counted = (torch.get_num_threads(), len(weights), self.decoupled)
+        loaded().adam(*counted, *map(address, (counts, addresses, chosen)))
+        increment_version(weights)  # for those who keep something that was made of them
+
+    def _learning(self) -> tuple[list[Tensor], list[Tensor]]:
+        """Weights that have a gradient, and these."""
+        weights = [one for one in self.optimiser.param_groups[0]["params"] if one.grad is not None]
+        return weights, [one.grad for one in weights]
+
+    def _state(self, weight: Tensor) -> dict[str, Tensor]:
+        state: dict[str, Tensor] = self.optimiser.state[weight]
+        if not state:  # what torch begins with
+            state["step"] = torch.zeros((), dtype=torch.float32)
+            state["exp_avg"], state["exp_avg_sq"] = torch.zeros_like(weight), torch.zeros_like(weight)
+        return state
+
+
+def fast_adam(optimiser: torch.optim.Optimizer) -> Adam | None:
+    """Where there is a kernel for such weights."""
+    (options,) = optimiser.param_groups
+    weights = options["params"]
+    fits = all(one.device.type == "cpu" and one.dtype == torch.float32 and one.is_contiguous() for one in weights)
+    known = isinstance(optimiser, torch.optim.Adam) and not (options["amsgrad"] or options["maximize"])
+    return Adam(optimiser) if fits and known and library() is not None else None
+
+
+def _addresses(tensors: list[Tensor]) -> Tensor:
+    assert all(one.is_contiguous() for one in tensors)
+    return _numbers(one.data_ptr() for one in tensors)
+
+
+def _numbers(numbers: Iterable[int]) -> Tensor:
+    return torch.tensor(list(numbers), dtype=torch.int64)
