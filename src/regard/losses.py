@@ -70,7 +70,10 @@ def readout_cross_entropy(readouts: Tensor, output: nn.Linear, wanted: Wanted) -
     """cross_entropy(output(readouts), …) for readouts (B, T, R), without ever holding all logits, where that may be"""
     if not allowed(readouts):
         return cross_entropy(output(readouts), wanted.targets, wanted.smoothing)
-    targets = wanted.targets.flatten()
+    targets = wanted.targets
+    if not readouts.is_contiguous():  # a loop made them step by step
+        readouts, targets = readouts.transpose(0, 1), targets.t()
+    targets = targets.flatten()
     flat = (readouts.flatten(0, 1), output.weight, output.bias, targets, PAD, wanted.smoothing)
     return Loss(*linear_cross_entropy(*flat), (targets != PAD).sum())
 

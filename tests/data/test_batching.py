@@ -109,6 +109,17 @@ def test_examples_of_one_length_are_together() -> None:
     )  # yet not the short ones first
 
 
+def test_where_two_lengths_of_targets_meet_sources_are_of_like_length() -> None:
+    """Sources of each length of targets are 1 to 10 long; a batch has the end of one and the beginning of the next."""
+    lengths = [(1 + number % 10, 2 + number // 10) for number in range(80)]
+    batches = EpochPlan(encodings(lengths), 10**6, 4, seed=1).batches(0)
+    mixed = [batch for batch in batches if len({lengths[number][1] for number in batch}) > 1]
+    assert len(mixed) == 4
+    for batch in mixed:
+        sources = [lengths[number][0] for number in batch]
+        assert max(sources) - min(sources) == 1
+
+
 @pytest.mark.parametrize("numbers", [(1, 11), (11, 1), (111,), (0, 0), (-1, 2**60)])
 def test_mixed_seeds_are_their_own(numbers: tuple[int, ...]) -> None:
     others = [(1, 11), (11, 1), (111,), (0, 0), (-1, 2**60)]

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from regard.encoders.recurrent import FusedLayer
-from regard.fast import kernels, packed, recurrence
+from regard.fast import inside, kernels, packed, recurrence
 from regard.fast.switch import plain
 
 
@@ -45,7 +45,7 @@ def test_a_compiler_without_openmp(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     poor.chmod(0o755)
     monkeypatch.setenv("CC", str(poor))
     assert kernels.library() is not None
-    monkeypatch.setattr(recurrence, "team", lambda rows: 3)
+    monkeypatch.setattr(inside, "team", lambda rows: 3)
     monkeypatch.setattr(recurrence, "loops_inside", lambda rows: True)
     layer, vectors, lengths = FusedLayer("lstm", 5, 7, True), torch.randn(4, 6, 5), torch.tensor([6, 2, 1, 5])
     fast = layer(vectors, lengths)

@@ -15,7 +15,18 @@ from torch import Tensor
 from regard.attention import soft
 from regard.cells import CELLS
 from regard.decoders import recurrent
-from regard.fast import attend, cross_entropy, encoding, gates, greedy, kernels, reading, recurrence
+from regard.fast import (
+    attend,
+    cross_entropy,
+    encoding,
+    gates,
+    greedy,
+    inside,
+    kernels,
+    reading,
+    reading_inside,
+    recurrence,
+)
 from regard.fast.switch import plain
 from regard.model import EncoderDecoder
 from regard.recipe import Search
@@ -42,7 +53,7 @@ def spelling(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     elif kernels.library() is None:
         pytest.skip("this machine has no C compiler")
     elif request.param == "several threads":
-        for module in (encoding, greedy, reading, recurrence):
+        for module in (encoding, greedy, inside, reading_inside):
             monkeypatch.setattr(module, "team", lambda rows: min(3, rows))
     elif request.param == "loops in Python":  # products by torch
         for module in (reading, recurrence):

@@ -5,7 +5,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.encoders.recurrent import FusedLayer
-from regard.fast import kernels, recurrence
+from regard.fast import inside, kernels, recurrence
 from regard.fast.switch import plain
 
 pytestmark = pytest.mark.skipif(kernels.library() is None, reason="this machine has no C compiler")
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(kernels.library() is None, reason="this machine 
 @pytest.fixture(params=[1, 3], autouse=True)
 def number_of_threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recurrence, "loops_inside", lambda rows: True)
-    monkeypatch.setattr(recurrence, "team", lambda rows: min(request.param, rows))
+    monkeypatch.setattr(inside, "team", lambda rows: min(request.param, rows))
 
 
 def outcome(layer: FusedLayer, vectors: Tensor, lengths: Tensor) -> list[Tensor]:

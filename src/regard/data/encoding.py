@@ -37,7 +37,7 @@ class Encoding(NamedTuple):
 
     @property
     def order(self) -> tuple[int, ...]:
-        """By target, then by source to and fro, so that a batch of two lengths of targets has sources of like length."""
+        """By target, then by source to and fro: where a batch has targets of two lengths, its sources are alike."""
         target, source = len(self.target), len(self.source)
         return target, source if target % 2 else -source
 

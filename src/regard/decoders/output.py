@@ -58,7 +58,11 @@ class AttentionalOutput(Output):
         return size
 
     def readout(self, state: Tensor, context: Tensor, word: Tensor) -> Tensor:
-        return torch.tanh(self.W_c(torch.cat([context, state], -1)))  # (…, R)
+        return self.mix(torch.cat([context, state], -1))
+
+    def mix(self, both: Tensor) -> Tensor:
+        """[c_t; s_t] in"""
+        return torch.tanh(self.W_c(both))  # (…, R)
 
 
 class DeepOutput(Output):

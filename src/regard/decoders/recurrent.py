@@ -276,16 +276,17 @@ class RecurrentDecoder(nn.Module):
         attention, cells = cast(Attention, self.attention), cast("Sequence[LSTMCell]", self.cells)
         score, context_drive = cast(AdditiveScore, attention.score), cast(Repeated, self.context_drive)
         biases = [cell.W.bias + cell.U.bias for cell in cells]
-        drives = nn.functional.linear(words.transpose(0, 1), cells[0].W.weight, biases[0])  # (T, B, G)
+        ahead = words.transpose(0, 1).contiguous()  # (T, B, E)
         uppers = [
-            Upper(cell.W.weight, bias, self.dropout.fresh(drives[..., : cell.size]))
+            Upper(cell.W.weight, bias, self.dropout.fresh(ahead.new_empty(*ahead.shape[:2], cell.size)))
             for cell, bias in zip(cells[1:], biases[1:], strict=True)
         ]
         read = read_all(
-            drives,
+            ahead,
             memory.values,
             memory.keys,
             memory.mask,
+            (cells[0].W.weight, biases[0]),
             score.W.weight,
             score.v.weight[0],
             context_drive.weight,
@@ -295,8 +296,11 @@ class RecurrentDecoder(nn.Module):
         )
         if read is None:
             return None
-        states, contexts, weights = (part.transpose(0, 1) for part in read)
-        return Unrolled(states, contexts, weights, None)
+        readouts = None
+        if isinstance(self.output, AttentionalOutput):
+            readouts = self.dropout(self.output.mix(read.seen)).transpose(0, 1)  # (B, T, R)
+        contexts, states = torch.split(read.seen.transpose(0, 1), [attention.size, cells[0].size], -1)  # (B, T, …)
+        return Unrolled(states, contexts, read.weights.transpose(0, 1), readouts)
 
     def quick(self, memory: Any) -> "QuickStep | None":
         """Steps for search without gradients over these sources, where a fast spelling has been written."""

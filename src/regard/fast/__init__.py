@@ -6,12 +6,15 @@ packed       weights for the products of kernels.c
 gathering    products of a loop whose weight gradients are one product after the loop
 gates        LSTM and GRU steps with gradients by hand
 energy       additive energies without a tanh per pair
-keeping      dropout's masks
+dropping     dropout without a mask
 attend       one reading of the source, in one pass
 recurrence   a whole recurrence as one node of the graph
+inside       the same in C, without padding
 reading      the same with attention inside
+reading_inside   and, where it has one layer, all of it in C
 decoding     steps of search
 greedy       a whole greedy search
 beam         a whole beam search
 cross_entropy   a loss that never holds all logits
+adam         steps of the optimiser
 """

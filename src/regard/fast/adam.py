@@ -4,6 +4,7 @@ torch's own take a call of their own for every weight to measure its gradient, o
 of the time of such a step to prepare it; small models have many small weights.
 """
 
+import math
 from collections.abc import Iterable
 
 import torch
@@ -28,7 +29,7 @@ class Adam:
         counts, addresses = _numbers(one.numel() for one in gradients), _addresses(gradients)
         squares = torch.zeros((), dtype=torch.float64)
         loaded().squares(torch.get_num_threads(), len(gradients), *map(address, (counts, addresses, squares)))
-        return float(squares) ** 0.5
+        return math.sqrt(squares)
 
     def step(self, length: float, longest: float) -> None:
         """With a gradient of this length, shortened to the longest allowed (0: any)."""
@@ -61,8 +62,9 @@ def fast_adam(optimiser: torch.optim.Optimizer) -> Adam | None:
     (options,) = optimiser.param_groups
     weights = options["params"]
     fits = all(one.device.type == "cpu" and one.dtype == torch.float32 and one.is_contiguous() for one in weights)
-    known = isinstance(optimiser, torch.optim.Adam) and not (options["amsgrad"] or options["maximize"])
-    return Adam(optimiser) if fits and known and library() is not None else None
+    if not (isinstance(optimiser, torch.optim.Adam) and fits) or library() is None:
+        return None
+    return None if options["amsgrad"] or options["maximize"] else Adam(optimiser)
 
 
 def _addresses(tensors: list[Tensor]) -> Tensor:

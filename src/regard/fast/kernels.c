@@ -289,10 +289,11 @@ static void lstm_rows(const layout *all, share my, const number *recurrence, num
 }
 
 /* Its gradients: turned is U^T, packed; into_values stands as values do, into_gates as gates do. past and into_carry (rows,
- * H) hold those of the last states and carries before, and of the first ones after, but for states that were blank. */
+ * H) hold those of the last states and carries before, and of the first ones after, but for states that were blank. The
+ * slopes of all gates are added up in into_bias (4H). */
 static void lstm_rows_backward(const layout *all, share my, const number *turned, const number *gates,
                                const number *carries, const number *squashed, const number *into_values,
-                               number *into_gates, number *past, number *into_carry) {
+                               number *into_gates, number *past, number *into_carry, number *into_bias) {
     long size = all->size;
     for (long t = all->steps - 1; t >= 0; t--) {
         long place = all->backwards ? all->steps - 1 - t : t, live = living(all, my, place);
@@ -300,17 +301,17 @@ static void lstm_rows_backward(const layout *all, share my, const number *turned
         for (long r = 0; r < live; r++) {
             long row = my.first + r, at = (first + r) * size, wide = (first + r) * all->width;
             const number *into = into_values + all->order[row] * all->down + place * all->along;
-            number *slope = past + row * size;
-            for (long k = 0; k < size; k++) slope[k] += into[k];
-            lstm_row_backward(size, gates + wide, carries + at, squashed + at, slope, into_carry + row * size,
-                              into_gates + wide);
+            number *restrict ds = past + row * size, *restrict d = into_gates + wide, *restrict sum = into_bias;
+            for (long k = 0; k < size; k++) ds[k] += into[k];
+            lstm_row_backward(size, gates + wide, carries + at, squashed + at, ds, into_carry + row * size, d);
+            for (long k = 0; k < 4 * size; k++) sum[k] += d[k];
         }
         set_product(remembering(all, my, place), size, 4 * size, into_gates + first * all->width, all->width, turned,
                     past + my.first * size);
     }
 }
 
-/* Both for all rows, by `threads` of them */
+/* Both for all rows, by `threads` of them, each of which adds up its own into_bias (threads, 4H) */
 void lstm_run(long threads, long steps, long rows, long size, long width, long backwards, long blank, long down,
               long along, const int64_t *begin, const int64_t *order, const number *recurrence, number *gates,
               number *states, number *carries, number *squashed, number *state, number *carry, number *values) {
@@ -323,12 +324,15 @@ void lstm_run(long threads, long steps, long rows, long size, long width, long b
 void lstm_run_backward(long threads, long steps, long rows, long size, long width, long backwards, long blank, long down,
                        long along, const int64_t *begin, const int64_t *order, const number *turned, const number *gates,
                        const number *carries, const number *squashed, const number *into_values, number *into_gates,
-                       number *past, number *into_carry) {
+                       number *past, number *into_carry, number *into_bias) {
     layout all = {steps, rows, size, width, backwards, blank, down, along, begin, order};
     (void)threads;
 #pragma omp parallel num_threads(threads)
-    lstm_rows_backward(&all, mine(rows), turned, gates, carries, squashed, into_values, into_gates, past,
-                       into_carry);
+    {
+        share my = mine(rows);
+        lstm_rows_backward(&all, my, turned, gates, carries, squashed, into_values, into_gates, past, into_carry,
+                           into_bias + my.member * 4 * size);
+    }
 }
 
 /* e_j = sum v - 2 sum_k v_k / (1 + P_jk Q_k), P = e^{2k}, Q = e^{2q}; then alpha = softmax over the real places.
@@ -378,14 +382,14 @@ static inline number total(long size, const number *v) {
     return all;
 }
 
-/* One query for each of `rows` sources, `stride` apart. */
-static number attend(long rows, long places, long size, long width, const number *query, long stride,
-                     const number *powers, const number *v, const number *values, const uint8_t *mask, number *raised,
-                     number *weights, number *context) {
+/* One query for each of `rows` sources; their contexts are `apart`. */
+static number attend(long rows, long places, long size, long width, const number *query, const number *powers,
+                     const number *v, const number *values, const uint8_t *mask, number *raised, number *weights,
+                     number *context, long apart) {
     number all = total(size, v), farthest = 0;
     for (long row = 0; row < rows; row++) {
-        number *alpha = weights + places * row, *c = context + width * row;
-        number far = look(places, size, query + stride * row, powers + row * places * size, v, all, mask + places * row,
+        number *alpha = weights + places * row, *c = context + apart * row;
+        number far = look(places, size, query + size * row, powers + row * places * size, v, all, mask + places * row,
                           raised + size * row, alpha);
         farthest = far > farthest ? far : farthest;
         for (long k = 0; k < width; k++) c[k] = 0;
@@ -397,49 +401,53 @@ static number attend(long rows, long places, long size, long width, const number
 number attend_forward(long rows, long places, long size, long width, const number *query, const number *powers,
                       const number *v, const number *values, const uint8_t *mask, number *raised, number *weights,
                       number *context) {
-    return attend(rows, places, size, width, query, size, powers, v, values, mask, raised, weights, context);
+    return attend(rows, places, size, width, query, powers, v, values, mask, raised, weights, context, width);
 }
 
-/* All steps of a decoder that reads before it moves; joined is [W_q; U], drive_context C, both packed. What is kept of
- * each step stands as in lstm_run and attend_forward, and `rows` are some of `all`. room: rows (A + 8H) numbers. Returns
- * the largest |q|. */
+/* All steps of a decoder that reads before it moves. query is W_q, recurrence U, drive_context C, packed. gates (T, rows, 4H)
+ * hold W x_t + b before and what the gates became after; seen (T + 1, rows, V + H) gets c_t and s_t side by side, and has s_0
+ * in its first part; carries (T + 1, rows, H) begin with c_0; raised, weights and squashed are kept as in attend_forward and
+ * lstm_forward. `rows` are some of `all`. room: rows A numbers. Returns the largest |q|. */
 static number read_rows(long steps, long rows, long all, long places, long size, long width, long hidden,
-                        const number *drives, const number *joined, const number *drive_context, const number *powers,
-                        const number *v, const number *values, const uint8_t *mask, number *raised, number *weights,
-                        number *contexts, number *states, number *carries, number *squashed, number *gates,
+                        const number *query, const number *recurrence, const number *drive_context,
+                        const number *powers, const number *v, const number *values, const uint8_t *mask, number *gates,
+                        number *raised, number *weights, number *seen, number *carries, number *squashed,
                         number *room) {
-    long small = all * hidden, wide = 4 * hidden, both = size + wide;
-    number *driven = room + rows * both, farthest = 0;
+    long small = all * hidden, wide = 4 * hidden, both = width + hidden;
+    number farthest = 0;
     for (long t = 0; t < steps; t++) {
-        number *context = contexts + t * all * width;
-        set_product(rows, both, hidden, states + t * small, hidden, joined, room);
-        number far = attend(rows, places, size, width, room, both, powers, v, values, mask, raised + t * all * size,
-                            weights + t * all * places, context);
+        number *before = seen + t * all * both + width, *context = seen + (t + 1) * all * both;
+        number *driven = gates + t * all * wide;
+        memset(room, 0, sizeof(number) * rows * size);
+        add_product(rows, size, hidden, before, both, query, room);
+        number far = attend(rows, places, size, width, room, powers, v, values, mask, raised + t * all * size,
+                            weights + t * all * places, context, both);
         farthest = far > farthest ? far : farthest;
-        for (long row = 0; row < rows; row++)
-            for (long k = 0; k < wide; k++)
-                driven[row * wide + k] = drives[(t * all + row) * wide + k] + room[row * both + size + k];
-        add_product(rows, wide, width, context, width, drive_context, driven);
-        lstm_forward(rows, hidden, driven, carries + t * small, gates + t * all * wide, states + (t + 1) * small,
-                     carries + (t + 1) * small, squashed + t * small);
+        add_product(rows, wide, hidden, before, both, recurrence, driven);
+        add_product(rows, wide, width, context, both, drive_context, driven);
+        for (long row = 0; row < rows; row++) {
+            long at = t * small + row * hidden;
+            number *x = driven + row * wide;
+            lstm_row(hidden, x, carries + at, x, carries + small + at, squashed + at, context + row * both + width);
+        }
     }
     return farthest;
 }
 
 number read_run(long threads, long steps, long rows, long places, long size, long width, long hidden,
-                const number *drives, const number *joined, const number *drive_context, const number *powers,
-                const number *v, const number *values, const uint8_t *mask, number *raised, number *weights,
-                number *contexts, number *states, number *carries, number *squashed, number *gates, number *room) {
+                const number *query, const number *recurrence, const number *drive_context, const number *powers,
+                const number *v, const number *values, const uint8_t *mask, number *gates, number *raised,
+                number *weights, number *seen, number *carries, number *squashed, number *room) {
     number farthest = 0;
     (void)threads;
 #pragma omp parallel num_threads(threads) reduction(max : farthest)
     {
         share my = mine(rows);
         long row = my.first, at = row * hidden;
-        farthest = read_rows(steps, my.last - row, rows, places, size, width, hidden, drives + 4 * at, joined,
-                             drive_context, powers + row * places * size, v, values + row * places * width,
-                             mask + row * places, raised + row * size, weights + row * places, contexts + row * width,
-                             states + at, carries + at, squashed + at, gates + 4 * at, room + row * (size + 8 * hidden));
+        farthest = read_rows(steps, my.last - row, rows, places, size, width, hidden, query, recurrence, drive_context,
+                             powers + row * places * size, v, values + row * places * width, mask + row * places,
+                             gates + 4 * at, raised + row * size, weights + row * places, seen + row * (width + hidden),
+                             carries + at, squashed + at, room + row * size);
     }
     return farthest;
 }
@@ -691,30 +699,31 @@ void attend_backward(long rows, long places, long size, long width, const number
     }
 }
 
-/* The gradients of read_run. turned_* are the transposed weights, packed; into_contexts and into_weights may be 0; sums
- * as in attend_backward; past and into_carry (rows, H) begin as zero and end as ds_0 and dc_0. `rows` are some of `all`.
- * room: rows V + places. */
+/* The gradients of read_run. turned_* are the transposed weights, packed; into_seen (T, rows, V + H) is that of c_t and s_t;
+ * into_weights may be 0; sums as in attend_backward, and those of all gates' slopes in into_bias (4H). past and into_carry
+ * (rows, H) begin as zero and end as ds_0 and dc_0. `rows` are some of `all`. room: rows V + places. */
 static void read_rows_backward(long steps, long rows, long all, long places, long size, long width, long hidden,
                                const number *turned_query, const number *turned_recurrence,
                                const number *turned_context, const number *powers, const number *v,
-                               const number *values, const uint8_t *mask, const number *raised, const number *weights,
-                               const number *carries, const number *squashed, const number *gates,
-                               const number *into_states, const number *into_contexts, const number *into_weights,
-                               number *into_gates, number *into_queries, number *into_keys, number *into_values,
-                               number *into_v, number *past, number *into_carry, number *room) {
-    long small = all * hidden, wide = 4 * hidden;
+                               const number *values, const uint8_t *mask, const number *gates, const number *raised,
+                               const number *weights, const number *carries, const number *squashed,
+                               const number *into_seen, const number *into_weights, number *into_gates,
+                               number *into_queries, number *into_keys, number *into_values, number *into_v,
+                               number *into_bias, number *past, number *into_carry, number *room) {
+    long wide = 4 * hidden, both = width + hidden;
     number *into_context = room, *slopes = room + rows * width;
     for (long t = steps - 1; t >= 0; t--) {
         number *slope = into_gates + t * all * wide, *into_query = into_queries + t * all * size;
-        if (into_states)
-            for (long k = 0; k < rows * hidden; k++) past[k] += into_states[t * small + k];
-        lstm_backward(rows, hidden, gates + t * all * wide, carries + t * small, squashed + t * small, past, into_carry,
-                      slope);
+        for (long row = 0; row < rows; row++) {
+            long at = (t * all + row) * hidden;
+            const number *into = into_seen + (t * all + row) * both;
+            number *restrict ds = past + row * hidden, *restrict d = slope + row * wide, *restrict sum = into_bias;
+            memcpy(into_context + row * width, into, sizeof(number) * width);
+            for (long k = 0; k < hidden; k++) ds[k] += into[width + k];
+            lstm_row_backward(hidden, gates + 4 * at, carries + at, squashed + at, ds, into_carry + row * hidden, d);
+            for (long k = 0; k < wide; k++) sum[k] += d[k];
+        }
         set_product(rows, hidden, wide, slope, wide, turned_recurrence, past);
-        if (into_contexts)
-            memcpy(into_context, into_contexts + t * all * width, sizeof(number) * rows * width);
-        else
-            memset(into_context, 0, sizeof(number) * rows * width);
         add_product(rows, width, wide, slope, wide, turned_context, into_context);
         attend_backward(rows, places, size, width, powers, v, values, mask, raised + t * all * size,
                         weights + t * all * places, into_weights ? into_weights + t * all * places : 0, into_context,
@@ -723,14 +732,15 @@ static void read_rows_backward(long steps, long rows, long all, long places, lon
     }
 }
 
-/* By `threads`, each of which adds up its own into_v (threads, A); room: rows V + threads places */
+/* By `threads`, each of which adds up its own into_v (threads, A) and into_bias (threads, 4H); room: rows V + threads
+ * places */
 void read_run_backward(long threads, long steps, long rows, long places, long size, long width, long hidden,
                        const number *turned_query, const number *turned_recurrence, const number *turned_context,
                        const number *powers, const number *v, const number *values, const uint8_t *mask,
-                       const number *raised, const number *weights, const number *carries, const number *squashed,
-                       const number *gates, const number *into_states, const number *into_contexts,
-                       const number *into_weights, number *into_gates, number *into_queries, number *into_keys,
-                       number *into_values, number *into_v, number *past, number *into_carry, number *room) {
+                       const number *gates, const number *raised, const number *weights, const number *carries,
+                       const number *squashed, const number *into_seen, const number *into_weights, number *into_gates,
+                       number *into_queries, number *into_keys, number *into_values, number *into_v, number *into_bias,
+                       number *past, number *into_carry, number *room) {
     (void)threads;
 #pragma omp parallel num_threads(threads)
     {
@@ -738,21 +748,38 @@ void read_run_backward(long threads, long steps, long rows, long places, long si
         long row = my.first, at = row * hidden;
         read_rows_backward(steps, my.last - row, rows, places, size, width, hidden, turned_query, turned_recurrence,
                            turned_context, powers + row * places * size, v, values + row * places * width,
-                           mask + row * places, raised + row * size, weights + row * places, carries + at,
-                           squashed + at, gates + 4 * at, into_states ? into_states + at : 0,
-                           into_contexts ? into_contexts + row * width : 0,
+                           mask + row * places, gates + 4 * at, raised + row * size, weights + row * places,
+                           carries + at, squashed + at, into_seen + row * (width + hidden),
                            into_weights ? into_weights + row * places : 0, into_gates + 4 * at,
                            into_queries + row * size, into_keys + row * places * size,
-                           into_values + row * places * width, into_v + my.member * size, past + at, into_carry + at,
+                           into_values + row * places * width, into_v + my.member * size,
+                           into_bias + my.member * 4 * hidden, past + at, into_carry + at,
                            room + row * width + my.member * places);
     }
 }
 
-/* 1 / (1 - share) where 16 random bits are `least` or more, else 0: dropout's masks */
-void keep_some(long count, long least, const int16_t *restrict draws, const number *scale, number *restrict kept) {
+static inline uint32_t stir(uint32_t bits, int shift, uint32_t factor) { return (bits ^ (bits >> shift)) * factor; }
+
+/* What dropping.py calls the draws of two places */
+static inline uint32_t stirred(uint32_t place, uint32_t low, uint32_t high) {
+    uint32_t bits = stir(stir(stir(place ^ low, 16, 0x7feb352du) + high, 15, 0x846ca68bu), 16, 0x9e3779b1u);
+    return bits ^ (bits >> 15);
+}
+
+/* Dropout: `scale` times a number where its draw is `least` or more, else 0 */
+void drop(long threads, long count, long least, long seed, long other_seed, const number *scale,
+          const number *restrict from, number *restrict to) {
+    long half = (count + 1) / 2;
+    uint32_t low = (uint32_t)seed, high = (uint32_t)other_seed, bound = (uint32_t)least;
     number whole = *scale;
-    int bound = (int)least; /* as wide as a number, so that whole vectors are compared */
-    for (long k = 0; k < count; k++) kept[k] = draws[k] >= bound ? whole : 0.0f;
+    (void)threads;
+#pragma omp parallel for simd num_threads(threads) if (count > 1 << 15)
+    for (long k = 0; k < count - half; k++) {
+        uint32_t bits = stirred((uint32_t)k, low, high);
+        to[k] = (bits & 0xffff) >= bound ? whole * from[k] : 0.0f;
+        to[half + k] = bits >> 16 >= bound ? whole * from[half + k] : 0.0f;
+    }
+    if (count % 2) to[half - 1] = (stirred((uint32_t)half - 1, low, high) & 0xffff) >= bound ? whole * from[half - 1] : 0.0f;
 }
 
 /* Numbers of several arrays: the sum of their squares */

@@ -2,7 +2,8 @@
 
     c_t = attend(s_{t-1}),  s_t = LSTM(s_{t-1}, [E(y_{t-1}); c_t])            additive score, softmax; L layers
 
-Forward and backward pass are written out over buffers, like recurrence.py; attention by kernels.c in one pass.
+Forward and backward pass are written out over buffers, like recurrence.py; attention by kernels.c in one pass. Where
+there is one layer, reading_inside.py has all of it.
 """
 
 from collections.abc import Sequence
@@ -15,15 +16,15 @@ from torch.autograd.function import once_differentiable
 from regard.fast.attend import OutOfReach
 from regard.fast.energy import REACH, Grown
 from regard.fast.kernels import address, loaded
-from regard.fast.packed import Steps, loops_inside, packed, team
+from regard.fast.packed import Steps, loops_inside
+from regard.fast.reading_inside import ReadInside, Weights
 from regard.fast.recurrence import LSTMTape
 
 
 class Read(NamedTuple):
     """All steps, time first."""
 
-    states: Tensor  # (T, B, H)  s_1 … s_T of the top layer
-    contexts: Tensor  # (T, B, V)
+    seen: Tensor  # (T, B, V + H)  c_t beside s_t of the top layer
     weights: Tensor  # (T, B, S)
 
 
@@ -36,10 +37,11 @@ class Upper(NamedTuple):
 
 
 def read_all(
-    drives: Tensor,
+    words: Tensor,
     values: Tensor,
     grown: Grown,
     mask: Tensor,
+    drive: tuple[Tensor, Tensor],
     query: Tensor,
     v: Tensor,
     context_drive: Tensor,
@@ -47,17 +49,22 @@ def read_all(
     recurrences: list[Tensor],
     uppers: list[Upper],
 ) -> Read | None:
-    """drive_t = W E(y_{t-1}) + all biases (T, B, G) of the first layer, W_q (A, H), v (A,), C (G, V), each layer's
-    first state and carry (B, H), and U (G, H). None where a query is out of the exponentials' reach."""
+    """E(y_{t-1}) (T, B, E), the first layer's W (G, E) and all its biases (G,), W_q (A, H), v (A,), C (G, V), each
+    layer's first state and carry (B, H), and U (G, H). None where a query is out of the exponentials' reach."""
     layers = len(recurrences)
-    flat = [part for pair in first for part in pair] + recurrences + [one.drive for one in uppers]
-    flat += [one.bias for one in uppers]
-    noise = [one.noise for one in uppers]
     source = (grown.keys, *(one.contiguous() for one in (values, grown.power, mask)))
     try:
-        return Read(*_ReadAll.apply(layers, noise, drives, *source, query, v, context_drive, *flat))
+        if layers == 1 and loops_inside(words.size(1)):
+            weights = Weights(*drive, query, v, context_drive, recurrences[0])
+            return Read(*ReadInside.apply(words, *first[0], *source, *weights))
+        drives = torch.addmm(drive[1], words.flatten(0, 1), drive[0].t()).view(*words.shape[:2], -1)  # (T, B, G)
+        flat = [part for pair in first for part in pair] + recurrences + [one.drive for one in uppers]
+        flat += [one.bias for one in uppers]
+        noise = [one.noise for one in uppers]
+        states, contexts, weights = _ReadAll.apply(layers, noise, drives, *source, query, v, context_drive, *flat)
     except OutOfReach:
         return None
+    return Read(torch.cat([contexts, states], -1), weights)
 
 
 class _Loop(NamedTuple):
@@ -81,15 +88,6 @@ class _Loop(NamedTuple):
     def sizes(self) -> tuple[int, ...]:
         """B, S, A, V"""
         return (*self.power.shape, self.values.size(-1))
-
-    @property
-    def inside(self) -> bool:
-        """Whether all of it is one call of kernels.c."""
-        return len(self.tapes) == 1 and loops_inside(len(self.power))
-
-    @property
-    def numbers(self) -> tuple[int, ...]:
-        return (team(len(self.power)), len(self.raised), *self.sizes, self.tapes[0].size)
 
 
 class _Slopes(NamedTuple):
@@ -134,7 +132,7 @@ class _ReadAll(torch.autograd.Function):
         tapes = [LSTMTape.begin(steps, *first[2 * layer : 2 * layer + 2]) for layer in range(layers)]
         source = (values, power, mask, query, v, context_drive)
         loop = _Loop(*source, recurrences, upper_drives, noise, raised, weights, contexts, tapes)
-        _run_inside(loop, drives) if loop.inside else _run_by_steps(loop, drives, biases)
+        _run_by_steps(loop, drives, biases)
         ctx.layers, ctx.noise = layers, noise
         ctx.set_materialize_grads(False)
         taped = [one for tape in tapes for one in tape.tensors]
@@ -152,9 +150,8 @@ class _ReadAll(torch.autograd.Function):
         tapes = [LSTMTape(*taped[4 * layer : 4 * layer + 4]) for layer in range(layers)]
         source = (values, power, mask, query, v, context_drive)
         loop = _Loop(*source, recurrences, upper_drives, ctx.noise, raised, weights, contexts, tapes)
-        slopes, back = _Slopes.blank(loop), _back_inside if loop.inside else _back_by_steps
-        given = (into_states, into_contexts, into_weights)
-        back(loop, slopes, *(None if one is None else one.contiguous() for one in given))
+        slopes, given = _Slopes.blank(loop), (into_states, into_contexts, into_weights)
+        _back_by_steps(loop, slopes, *(None if one is None else one.contiguous() for one in given))
         flat_gates = [one.flatten(0, 1) for one in slopes.gates]  # (T·B, G)
         before = [tape.states[:-1].flatten(0, 1) for tape in tapes]  # (T·B, H)
         into_query = slopes.queries.flatten(0, 1).t() @ before[-1]
@@ -168,17 +165,7 @@ class _ReadAll(torch.autograd.Function):
         return None, None, *fixed, *into_first, *into_recurrences, *into_drives, *into_biases
 
 
-def _run_inside(loop: _Loop, drives: Tensor) -> None:
-    room = drives.new_empty(drives.size(1), len(loop.v) + 2 * drives.size(-1))
-    arranged = (drives.contiguous(), packed(loop.query, loop.recurrences[0]), packed(loop.context_drive))
-    source = (loop.power, loop.v, loop.values, loop.mask)
-    kept = (loop.raised, loop.weights, loop.contexts, *loop.tapes[0].tensors, room)
-    if loaded().read_run(*loop.numbers, *map(address, (*arranged, *source, *kept))) > REACH:
-        raise OutOfReach
-
-
 def _run_by_steps(loop: _Loop, drives: Tensor, biases: Sequence[Tensor]) -> None:
-    """The same for any number of layers."""
     tapes, kernels = loop.tapes, loaded()
     query, context_drive = Steps(loop.query), Steps(loop.context_drive)
     recurrences, upper_drives = ([Steps(one) for one in some] for some in (loop.recurrences, loop.upper_drives))
@@ -196,19 +183,6 @@ def _run_by_steps(loop: _Loop, drives: Tensor, biases: Sequence[Tensor]) -> None
                 upper_drives[layer - 1](below, driven.copy_(biases[layer - 1]))
             recurrences[layer](tape.states[step], driven)
             tape.forward(step, driven)
-
-
-def _back_inside(
-    loop: _Loop, slopes: _Slopes, into_states: Tensor | None, into_contexts: Tensor | None, into_weights: Tensor | None
-) -> None:
-    (threads, *_), (rows, places, size, width) = loop.numbers, loop.sizes
-    turned = [packed(one.t()) for one in (loop.query, loop.recurrences[0], loop.context_drive)]
-    source = (loop.power, loop.v, loop.values, loop.mask, loop.raised, loop.weights, *loop.tapes[0].tensors[1:])
-    parts, room = loop.v.new_zeros(threads, size), loop.v.new_empty(rows * width + threads * places)
-    sums = (slopes.gates[0], slopes.queries, slopes.keys, slopes.values, parts, slopes.pasts[0], slopes.carries[0])
-    everything = (*turned, *source, into_states, into_contexts, into_weights, *sums, room)
-    loaded().read_run_backward(*loop.numbers, *map(address, everything))
-    torch.sum(parts, 0, out=slopes.v)
 
 
 def _back_by_steps(

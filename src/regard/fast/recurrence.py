@@ -4,7 +4,7 @@ Every step writes into its place of buffers made before the loop, so the weight'
 after it, and nothing is stacked, split or added up by autograd.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -12,8 +12,9 @@ from torch.autograd.function import once_differentiable
 
 from regard.fast.gates import gru, lstm
 from regard.fast.gathering import product, share
+from regard.fast.inside import Loop, LSTMLayer, Rows
 from regard.fast.kernels import address, library, loaded
-from regard.fast.packed import loops_inside, packed, team
+from regard.fast.packed import loops_inside
 
 
 def run_layer(loop: nn.RNNBase, vectors: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
@@ -45,7 +46,7 @@ def compiled(tensor: Tensor) -> bool:
 def _run_inside(loop: nn.RNNBase, vectors: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
     """The same where the loop is C's, which needs no padding."""
     weights = [one for direction in loop.all_weights for one in direction]
-    values, last = _LSTMLayer.apply(vectors, Rows.of(lengths, vectors.size(1)), *weights)
+    values, last = LSTMLayer.apply(vectors, Rows.of(lengths, vectors.size(1)), *weights)
     return values, last
 
 
@@ -131,112 +132,6 @@ class LSTMTape:
         return [begin + step * stride for begin, stride in zip(self._begin, self._stride, strict=True)]
 
 
-class Rows(NamedTuple):
-    """Sequences from the longest to the shortest, without their padding, as kernels.c wants them."""
-
-    begin: Tensor  # (S + 1,)  where each place begins
-    order: Tensor  # (B,)  whose turn it is
-    places: Tensor  # (R,)  where each real place stands among all B·S
-
-    @classmethod
-    def of(cls, lengths: Tensor, most: int) -> "Rows":
-        order = lengths.argsort(descending=True, stable=True)
-        steps = torch.arange(most)[:, None]
-        real = steps < lengths[order]  # (S, B)
-        begin = torch.zeros(most + 1, dtype=torch.long)
-        torch.cumsum(real.sum(1), 0, out=begin[1:])
-        return cls(begin, order, (order * most + steps)[real])
-
-    @classmethod
-    def full(cls, steps: int, rows: int) -> "Rows":
-        """Where no sequence ends before the others"""
-        return cls(torch.arange(steps + 1) * rows, torch.arange(rows), torch.arange(steps * rows))
-
-
-class _Inside:
-    """One recurrence by kernels.c: its buffers, which the backward pass reads."""
-
-    def __init__(self, rows: Rows, gates: Tensor, states: Tensor, carries: Tensor, squashed: Tensor, number: int = 0):
-        """gates (R, D·G), of which direction `number` has its part; states, carries and squashed (R, H)"""
-        self.rows, self.backwards = rows, number == 1
-        self.gates, self.states, self.carries, self.squashed = gates, states, carries, squashed
-        self.number, self.size = number, states.size(1)
-
-    def forward(self, recurrence: Tensor, state: Tensor, carry: Tensor, values: Tensor, blank: bool) -> None:
-        """gates are W x + b before; state and carry (B, H), the first ones, become the last; values (B, S, …)"""
-        weight = packed(recurrence)  # held here: an address does not keep it alive
-        given = (*map(address, (self.rows.begin, self.rows.order, weight)), self._part(self.gates))
-        kept = map(address, (self.states, self.carries, self.squashed, state, carry))
-        loaded().lstm_run(*self._numbers(values, blank), *given, *kept, self._shown(values))
-
-    def backward(
-        self, recurrence: Tensor, into_values: Tensor, into_gates: Tensor, past: Tensor, into_carry: Tensor, blank: bool
-    ) -> None:
-        turned = packed(recurrence.t())
-        given = (*map(address, (self.rows.begin, self.rows.order, turned)), self._part(self.gates))
-        kept, slopes = map(address, (self.carries, self.squashed)), map(address, (past, into_carry))
-        into = (self._shown(into_values), self._part(into_gates))
-        loaded().lstm_run_backward(*self._numbers(into_values, blank), *given, *kept, *into, *slopes)
-
-    def slopes(self, into_gates: Tensor) -> Tensor:
-        """dU (G, H)"""
-        begin = self.number * 4 * self.size
-        return into_gates[:, begin : begin + 4 * self.size].t() @ self.states
-
-    def _numbers(self, values: Tensor, blank: bool) -> tuple[int, ...]:
-        count = len(self.rows.order)
-        strides = values.stride()[:2]
-        return team(count), len(self.rows.begin) - 1, count, self.size, self.gates.size(1), self.backwards, blank, *strides
-
-    def _part(self, gates: Tensor) -> int:
-        return gates.data_ptr() + self.number * 4 * self.size * gates.element_size()
-
-    def _shown(self, values: Tensor) -> int:
-        return values.data_ptr() + self.number * self.size * values.element_size()
-
-
-class _LSTMLayer(torch.autograd.Function):
-    """A layer of one or both directions, which share the products with what they read."""
-
-    @staticmethod
-    def forward(ctx: Any, vectors: Tensor, rows: Rows, *weights: Tensor) -> tuple[Tensor, Tensor]:
-        """x (B, S, I) and, of each direction, W (G, I), U (G, H) and two biases (G,) -> values (B, S, D·H), zero on
-        padding, and last states (B, D·H)"""
-        drives, recurrences, biases, past_biases = (weights[kind::4] for kind in range(4))
-        count, size = len(drives), recurrences[0].size(1)
-        drive, bias = torch.cat(drives), torch.cat([one + past for one, past in zip(biases, past_biases, strict=True)])
-        inputs = vectors.flatten(0, 1).index_select(0, rows.places)  # (R, I)
-        gates = torch.addmm(bias, inputs, drive.t())  # (R, D·G)
-        kept = vectors.new_empty(count, 3, len(inputs), size)  # states, carries and squashed
-        first = vectors.new_zeros(2, count, len(vectors), size)
-        values = vectors.new_zeros(*vectors.shape[:2], count * size)
-        for number, recurrence in enumerate(recurrences):
-            inside = _Inside(rows, gates, *kept[number], number)
-            inside.forward(recurrence, *first[:, number], values, blank=True)
-        ctx.rows = rows
-        ctx.save_for_backward(inputs, drive, gates, kept, *recurrences)
-        last = torch.empty_like(values[:, 0]).index_copy_(0, rows.order, torch.cat(first[0].unbind(), -1))
-        return values, last
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, into_values: Tensor, into_last: Tensor) -> tuple[Tensor | None, ...]:
-        inputs, drive, gates, kept, *recurrences = ctx.saved_tensors
-        into_values, size = into_values.contiguous(), recurrences[0].size(1)
-        into_gates, into_recurrences = torch.empty_like(gates), []
-        for number, recurrence in enumerate(recurrences):
-            inside = _Inside(ctx.rows, gates, *kept[number], number)
-            past = into_last[:, number * size : (number + 1) * size].index_select(0, ctx.rows.order)  # (B, H)
-            inside.backward(recurrence, into_values, into_gates, past, torch.zeros_like(past), blank=True)
-            into_recurrences.append(inside.slopes(into_gates))
-        into_drives = (into_gates.t() @ inputs).chunk(len(recurrences))  # D × (G, I)
-        into_biases = into_gates.sum(0).chunk(len(recurrences))  # D × (G,)
-        into_vectors = inputs.new_zeros(into_values.size(0) * into_values.size(1), inputs.size(1))
-        into_vectors.index_copy_(0, ctx.rows.places, into_gates @ drive)
-        slopes = zip(into_drives, into_recurrences, into_biases, into_biases, strict=True)
-        return into_vectors.view(*into_values.shape[:2], -1), None, *(one for each in slopes for one in each)
-
-
 class _LSTMStates(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, drives: Tensor, recurrence: Tensor, state: Tensor, carry: Tensor) -> tuple[Tensor, Tensor]:
@@ -244,14 +139,11 @@ class _LSTMStates(torch.autograd.Function):
         ctx.inside = loops_inside(rows)
         if ctx.inside:
             gates = drives.flatten(0, 1).clone(memory_format=torch.contiguous_format)  # (T·B, G)
-            kept = state.new_empty(3, len(gates), state.size(1))
-            states, first = state.new_empty(steps, *state.shape), state.clone(memory_format=torch.contiguous_format)
-            last = carry.clone(memory_format=torch.contiguous_format)
-            _Inside(Rows.full(steps, rows), gates, *kept).forward(
-                recurrence, first, last, states.transpose(0, 1), blank=False
-            )
+            kept, ends = state.new_empty(3, len(gates), state.size(1)), torch.stack([state, carry])
+            states = state.new_empty(steps, *state.shape)
+            Loop(Rows.full(steps, rows), gates, kept).forward(recurrence, ends, states.transpose(0, 1))
             ctx.save_for_backward(recurrence, gates, kept)
-            return states, last
+            return states, ends[1].clone()
         tape = LSTMTape.begin(steps, state, carry)
         driven, turned = drives.new_empty(drives.shape[1:]), recurrence.t()
         for step, (drive, before) in enumerate(zip(drives.unbind(0), tape.states.unbind(0), strict=False)):
@@ -263,13 +155,13 @@ class _LSTMStates(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, into_states: Tensor, into_last: Tensor) -> tuple[Tensor, ...]:
-        into_carry = into_last.clone(memory_format=torch.contiguous_format)
-        past, into_states = torch.zeros_like(into_carry), into_states.contiguous()
+        into_states = into_states.contiguous()
+        past, into_carry = into_ends = torch.stack([torch.zeros_like(into_last), into_last])
         if ctx.inside:
             recurrence, gates, kept = ctx.saved_tensors
-            inside, into_gates = _Inside(Rows.full(*into_states.shape[:2]), gates, *kept), torch.empty_like(gates)
-            inside.backward(recurrence, into_states.transpose(0, 1), into_gates, past, into_carry, blank=False)
-            return into_gates.view(*into_states.shape[:2], -1), inside.slopes(into_gates), past, into_carry
+            loop, into_gates = Loop(Rows.full(*into_states.shape[:2]), gates, kept), torch.empty_like(gates)
+            loop.backward(recurrence, into_states.transpose(0, 1), into_gates, into_ends)
+            return into_gates.view(*into_states.shape[:2], -1), loop.into_recurrence(into_gates), past, into_carry
         recurrence, *tensors = ctx.saved_tensors
         tape = LSTMTape(*tensors)
         into_drives, into_state = torch.empty_like(tape.gates), torch.empty_like(past)
