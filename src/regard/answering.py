@@ -14,6 +14,7 @@ from regard.data.splitting import group_references
 from regard.data.text import normalise
 from regard.data.vocabulary import END
 from regard.errors import DataError, UsageError
+from regard.pause import no_collection
 from regard.prediction import Prediction
 from regard.recipe import Recipe, Search, to_dict
 from regard.settings import build, flatten, neighbour
@@ -142,9 +143,11 @@ class Answerer(ABC):
         """Answers to a block of the examples, in their order."""
         budget = max(BATCH_TOKENS // request.search.beam, self.recipe.data.longest)
         answers: dict[int, Prediction] = {}
-        for cut in _batches([lengths[number] for number in block], budget, batch_size):
-            numbers = [block[place] for place in cut]
-            answers.update(zip(numbers, self.find([examples[one] for one in numbers], request, numbers), strict=True))
+        with no_collection():
+            for cut in _batches([lengths[number] for number in block], budget, batch_size):
+                numbers = [block[place] for place in cut]
+                found = self.find([examples[one] for one in numbers], request, numbers)
+                answers.update(zip(numbers, found, strict=True))
         return (answers[number] for number in block)
 
     @overload
