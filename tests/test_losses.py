@@ -143,16 +143,26 @@ def test_least_where_the_weights_are_the_links(kind: str) -> None:
 @pytest.mark.parametrize("spelling", [torch.float64, torch.float32, None], ids=["double", "kernels", "torch"])
 @pytest.mark.parametrize("smoothing", [0.0, 0.3])
 @pytest.mark.parametrize("chunk", [1, 2 * N, 3 * N + 1, 1 << 20])
+@pytest.mark.parametrize("worth", [0, 1000])
+@pytest.mark.parametrize("time_first", [False, True])
 def test_the_loss_from_readouts_is_that_of_their_logits(
-    monkeypatch: pytest.MonkeyPatch, chunk: int, smoothing: float, spelling: torch.dtype | None
+    monkeypatch: pytest.MonkeyPatch,
+    time_first: bool,
+    worth: int,
+    chunk: int,
+    smoothing: float,
+    spelling: torch.dtype | None,
 ) -> None:
-    """Whatever the size of the chunks, and with gradients of all three inputs."""
+    """Whatever the size of the chunks, with padding and without, however readouts lie in memory, and with gradients of
+    all three inputs."""
     monkeypatch.setattr("regard.fast.cross_entropy.CHUNK", chunk)
+    monkeypatch.setattr("regard.fast.cross_entropy.WORTH", worth)
     if spelling is None:
         monkeypatch.setattr("regard.fast.cross_entropy.library", lambda: None)
     torch.manual_seed(0)
     output = torch.nn.Linear(5, N).to(spelling)
-    readouts = torch.randn(*TARGETS.shape, 5, dtype=spelling, requires_grad=True)
+    readouts = torch.randn(*TARGETS.shape, 5, dtype=spelling)
+    readouts = (readouts.transpose(0, 1).contiguous().transpose(0, 1) if time_first else readouts).requires_grad_()
     inputs = [readouts, output.weight, output.bias]
     found = readout_cross_entropy(readouts, output, Wanted(TARGETS, smoothing))
     wanted = cross_entropy(output(readouts), TARGETS, smoothing)

@@ -12,6 +12,7 @@ from torch.autograd.function import once_differentiable
 
 from regard.fast.kernels import address, library, loaded
 
+WORTH = 32  # leaving padding out copies every readout, to and fro, which costs about as much as so many of its logits
 CHUNK = 1 << 24  # logits held at once: 64 MiB of float32; with fewer rows the products wait for the weights
 
 
@@ -19,10 +20,11 @@ def linear_cross_entropy(
     readouts: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, padding: int, smoothing: float
 ) -> tuple[Tensor, Tensor]:
     """readouts (M, R), O (N, R), b (N,), targets (M,) -> what losses.cross_entropy(O r + b) calls total and nll"""
-    real = (targets != padding).nonzero()[:, 0]
-    if len(real) < len(targets):
+    real = targets != padding
+    padded = len(targets) - int(real.sum())
+    if padded * len(weight) > WORTH * len(targets):
         readouts, targets = readouts[real], targets[real]
-    total, nll = _LinearCrossEntropy.apply(readouts, weight, bias, targets, smoothing)
+    total, nll = _LinearCrossEntropy.apply(readouts, weight, bias, targets, padding, smoothing)
     return total, nll
 
 
@@ -34,7 +36,7 @@ class _Sums(NamedTuple):
 class _LinearCrossEntropy(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any, readouts: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, smoothing: float
+        ctx: Any, readouts: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, padding: int, smoothing: float
     ) -> tuple[Tensor, Tensor]:
         learns, columns = any(ctx.needs_input_grad[:3]), torch.zeros_like(bias)
         into = [torch.empty_like(readouts), torch.zeros_like(weight), columns] if learns else []
@@ -45,7 +47,7 @@ class _LinearCrossEntropy(torch.autograd.Function):
         for begin in range(0, len(readouts), rows):
             part = slice(begin, begin + rows)
             logits = torch.mm(readouts[part], weight.t(), out=room[: len(targets[part])])  # (m, N)  b is still to come
-            found = slope(logits, bias, targets[part], smoothing, columns)
+            found = slope(logits, bias, targets[part], padding, smoothing, columns)
             sums = _Sums(sums.nll + found.nll, sums.uniform + found.uniform)
             if learns:
                 torch.mm(logits, weight, out=into[0][part])
@@ -61,31 +63,34 @@ class _LinearCrossEntropy(torch.autograd.Function):
         into, ctx.into = ctx.into, None
         if into is None:
             raise RuntimeError("this loss keeps no graph: backward can go through it once")
-        return *(one.mul_(gradient) for one in into), None, None
+        return *(one.mul_(gradient) for one in into), None, None, None
 
 
 def _compiles(logits: Tensor) -> bool:
     return logits.device.type == "cpu" and logits.dtype == torch.float32 and library() is not None
 
 
-def _slopes(logits: Tensor, bias: Tensor, targets: Tensor, smoothing: float, columns: Tensor) -> _Sums:
+def _slopes(logits: Tensor, bias: Tensor, targets: Tensor, padding: int, smoothing: float, columns: Tensor) -> _Sums:
     """Logits (m, N), still without b, become their loss's slopes, whose sum over rows is added to columns (N,)."""
     logits += bias
     places = targets[:, None]  # (m, 1)
-    normaliser = logits.logsumexp(-1)  # (m,)
-    nll = (normaliser - logits.gather(1, places)[:, 0]).sum()
-    uniform = (normaliser - logits.mean(-1)).sum()
+    real, normaliser = targets != padding, logits.logsumexp(-1)  # (m,)
+    nll = (normaliser - logits.gather(1, places)[:, 0])[real].sum()
+    uniform = (normaliser - logits.mean(-1))[real].sum()
     logits.sub_(normaliser[:, None]).exp_().sub_(smoothing / logits.size(1))
     logits.scatter_add_(1, places, torch.full_like(normaliser, smoothing - 1)[:, None])
+    logits *= real[:, None]
     columns += logits.sum(0)
     return _Sums(nll, uniform)
 
 
-def _compiled_slopes(logits: Tensor, bias: Tensor, targets: Tensor, smoothing: float, columns: Tensor) -> _Sums:
+def _compiled_slopes(
+    logits: Tensor, bias: Tensor, targets: Tensor, padding: int, smoothing: float, columns: Tensor
+) -> _Sums:
     """The same by kernels.c, which goes over each row while it is at hand."""
     likely, mass, mean = logits.new_empty(3, len(logits)).unbind()
     numbers = torch.tensor(smoothing, dtype=logits.dtype)
     tensors = (targets.contiguous(), numbers, bias, logits, likely, mass, mean, columns)
-    loaded().softmax_slopes(*logits.shape, *map(address, tensors))
+    loaded().softmax_slopes(*logits.shape, padding, *map(address, tensors))
     normaliser = mass.log()
     return _Sums((normaliser - likely).sum(), (normaliser - mean).sum())

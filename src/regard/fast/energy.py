@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from regard.fast.kernels import address, library, loaded
 from regard.fast.switch import wanted
 
 REACH = 20.0  # e^{2·20} e^{2·20} is still a float32, and tanh of what is lost beyond is ±1
@@ -25,9 +26,19 @@ class Grown(NamedTuple):
 
 def grow(keys: Tensor) -> Grown | Tensor:
     """Keys with their powers, or the keys alone where they are out of reach."""
-    if not wanted(keys) or keys.numel() == 0 or farthest(keys) > REACH:
+    if not wanted(keys) or keys.numel() == 0:
         return keys
-    return Grown(keys, (2 * keys.detach()).exp_(), [])
+    power, far = _raised(keys.detach())
+    return keys if far > REACH else Grown(keys, power, [])
+
+
+def _raised(keys: Tensor) -> tuple[Tensor, float]:
+    """e^{2k} and the largest |k|"""
+    if keys.dtype != torch.float32 or library() is None:
+        return (2 * keys).exp_(), farthest(keys)
+    keys = keys.contiguous()
+    power = torch.empty_like(keys)
+    return power, loaded().raise_keys(keys.numel(), address(keys), address(power))
 
 
 def within_reach(query: Tensor) -> bool:

@@ -364,6 +364,18 @@ static inline number look(long places, long size, const number *restrict q, cons
     return farthest;
 }
 
+/* e^{2k} of all keys; returns the largest |k| */
+number raise_keys(long count, const number *restrict keys, number *restrict powers) {
+    number farthest = 0;
+#pragma omp simd reduction(max : farthest)
+    for (long k = 0; k < count; k++) {
+        number far = keys[k] < 0 ? -keys[k] : keys[k];
+        farthest = far > farthest ? far : farthest;
+        powers[k] = power(2.0f * keys[k]);
+    }
+    return farthest;
+}
+
 /* sum_j alpha_j values_j, onto what is there */
 static inline void gather(long places, long width, const number *restrict alpha, const number *restrict values,
                           number *restrict sum) {
@@ -629,12 +641,18 @@ long greedy_run(long threads, long rows, long most, long places, long size, long
 
 /* log p(y) of each row of logits z + bias in two parts, likely z_y - max z and mass sum e^(z - max z), and the mean of
  * z - max z. The logits become the slopes of the smoothed cross-entropy, p - e/N - (1 - e)[n = y], whose columns are added
- * up. */
-void softmax_slopes(long rows, long count, const int64_t *targets, const number *smoothing, const number *restrict bias,
-                    number *logits, number *likely, number *mass, number *mean, number *restrict columns) {
+ * up. A row whose target is `padding` says nothing. */
+void softmax_slopes(long rows, long count, long padding, const int64_t *targets, const number *smoothing,
+                    const number *restrict bias, number *logits, number *likely, number *mass, number *mean,
+                    number *restrict columns) {
     number even = *smoothing / count, rest = 1.0f - *smoothing;
     for (long row = 0; row < rows; row++) {
         number *restrict z = logits + row * count, highest = -3.4e38f, all = 0, sum = 0;
+        if (targets[row] == padding) {
+            memset(z, 0, sizeof(number) * count);
+            likely[row] = mean[row] = 0, mass[row] = 1;
+            continue;
+        }
 #pragma omp simd reduction(max : highest)
         for (long n = 0; n < count; n++) {
             z[n] += bias[n];
