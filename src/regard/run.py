@@ -17,6 +17,7 @@ from regard.device import choose_device
 from regard.errors import DataError, MissingExtra, RegardError, UsageError
 from regard.folder import Folder, read_tensors
 from regard.likelihood import loss_per_symbol
+from regard.memory import keep_memory_for_answering
 from regard.model import EncoderDecoder, hollow
 from regard.prediction import Prediction
 from regard.recipe import Recipe, describe
@@ -120,6 +121,7 @@ def load(path: str | Path, *, device: str = "auto", revision: str | None = None,
     except UsageError as error:  # here not the call is wrong, but the file
         raise DataError(f"{folder.path / 'recipe.yaml'}: {error}") from error
     fill(model, weights, folder.weights)
+    keep_memory_for_answering()
     return Run(folder.path, recipe, codec, [model.to(choose_device(device)).eval()])
 
 

@@ -44,6 +44,7 @@ class Reader:
         self.layers = [[Direction.of(weights) for weights in loop.all_weights] for loop in loops]
         first = self.layers[0] if words.num_embeddings <= TABLE else []
         self.tables = [torch.addmm(one.bias, words.weight, one.weight.t()) for one in first]  # D × (N, G)
+        self.weights = [words.weight, *(one for loop in loops for one in loop.parameters())]
         self.versions = self._versions()
 
     def fits(self) -> bool:
@@ -80,8 +81,7 @@ class Reader:
         return torch.cat([ahead, states[:, 0, size:]], -1)
 
     def _versions(self) -> list[object]:
-        weights = [self.words.weight, *(one for loop in self.loops for one in loop.parameters())]
-        return [part for one in weights for part in (one._version, one.data_ptr())]
+        return [part for one in self.weights for part in (one._version, one.data_ptr())]
 
 
 def reads(words: nn.Embedding, size: int) -> bool:

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from regard.folder import Folder
+from regard.memory import keep_memory_for_learning
 from regard.run import Run
 from regard.settings import parse_overrides
 from regard.training.engine import Engine
 from regard.training.loop import Trainer
-from regard.training.memory import keep_freed_memory
 from regard.training.prepare import prepare
 
 
@@ -45,7 +45,7 @@ def train(
     folder = Folder(out)
     job = prepare(_path(pairs), task, folder, _path(dev), recipe, overrides, resume, skip_bad_lines, _path(alignments))
     engine = Engine(device, job.recipe.training.strategy)
-    keep_freed_memory()
+    keep_memory_for_learning()
     try:
         if engine.leads:
             folder.hold()  # before what is there is read
