@@ -116,7 +116,7 @@ class Answerer(ABC):
         source = self.codec.clean(lemma)
         if not source and not self.answers_nothing:
             raise DataError(f"{place} is empty: there is nothing to read")
-        return Example(source, "", normalise(features), place)
+        return Example(source, "", normalise(features) if features else "", place)
 
     def answer(
         self,

@@ -55,14 +55,16 @@ class Vocabulary:
 
     def encode(self, symbols: Iterable[str], beyond: Sequence[str] = ()) -> list[int]:
         """The k-th of the symbols `beyond` the vocabulary has the number k after its last."""
+        number = self._numbers.get
+        if not beyond:
+            return [number(symbol) or UNKNOWN for symbol in symbols]
         others = {symbol: len(self) + k for k, symbol in enumerate(beyond)}
-        return [self._numbers.get(symbol) or others.get(symbol, UNKNOWN) for symbol in symbols]
+        return [number(symbol) or others.get(symbol, UNKNOWN) for symbol in symbols]
 
     def decode(self, numbers: Iterable[int], beyond: Sequence[str] = ()) -> list[str]:
         """Specials are left out, but an unknown symbol is shown as �."""
         every = (*self.symbols, *beyond) if beyond else self.symbols  # no copy of a whole vocabulary for each answer
-        shown = [number for number in numbers if number > END or number == UNKNOWN]
-        return [every[number] if number > END else REPLACEMENT for number in shown]
+        return [every[one] if one > END else REPLACEMENT for one in numbers if one > END or one == UNKNOWN]
 
     def unknown(self, symbols: Iterable[str]) -> list[str]:
         """The symbols that have no number, each once, in the order they appear."""

@@ -50,6 +50,7 @@ class Arranged:
         self.bias = bias + past_bias  # (G,)
         self.joined = torch.cat([self.query, self.recurrence])  # (A + G, H)
         self.packed = packed(self.joined)
+        self.packed_query, self.packed_recurrence = packed(self.query), packed(self.recurrence)
         self.packed_context_drive = packed(self.context_drive)
         small = len(self.words) <= TABLE
         self.table = torch.addmm(self.bias, self.words, self.drive.t()) if small else None  # (N, G)

@@ -37,13 +37,13 @@ def walk_all(
     most = max(longest) + 1
     barred = torch.zeros(count, dtype=torch.bool)
     barred[list(forbidden)] = True
-    each = size + 11 * hidden + width + places + readout + count
+    each = size + 7 * hidden + width + places + readout + count
     room = state.new_empty(rows * each + team(rows) * (size + hidden))
     whole, steps = torch.empty(2 * rows, dtype=torch.long), torch.zeros(rows, dtype=torch.long)
     symbols, weights = steps.new_zeros(rows, most), state.new_zeros(rows, most, places)
     likely, mass = state.new_zeros(rows, most), state.new_ones(rows, most)
     numbers = (team(rows), rows, most, places, size, width, hidden, readout, count, begin, end, int(REACH))
-    arranged = (fixed.packed, fixed.packed_context_drive)
+    arranged = (fixed.packed_query, fixed.packed_recurrence, fixed.packed_context_drive)
     seen = (torch.tensor(longest), *arranged, quick.power, fixed.v, quick.values, quick.mask, fixed.table)
     given = (*fixed.readout.packed, barred, state.contiguous(), carry.contiguous())
     written = (room, whole, symbols, weights, likely, mass, steps)

@@ -547,18 +547,18 @@ void lstm_read(long threads, long rows, long places, long size, long width, long
  * that is not `barred`, until `end` or longest[row] + 1 symbols; who is done leaves. Row r reads source r. Its step t
  * writes to place t of `most` in each of symbols, weights, likely (z_y - max z) and mass (sum e^(z - max z)), of which log
  * p is made; taken[r] counts its steps. A source is read about as often as it has values, so contexts are
- * multiplied into the gates here, not values before. joined, C, W_c's two halves and O are packed.
- * room: rows (A + 11H + V + S + R + N) + A + H numbers; whole: 2 rows. Returns 0, or -1 where a query is out of `reach` or
+ * multiplied into the gates here, not values before. W_q, U, C, W_c's two halves and O are packed.
+ * room: rows (A + 7H + V + S + R + N) + A + H numbers; whole: 2 rows. Returns 0, or -1 where a query is out of `reach` or
  * a number is none: then only the plain search is right. */
 static long greedy_rows(long rows, long most, long places, long size, long width, long hidden, long read, long count,
-                        long begin, long end, long reach, const int64_t *longest, const number *joined, const number *C,
-                        const number *powers, const number *v, const number *values, const uint8_t *mask,
+                        long begin, long end, long reach, const int64_t *longest, const number *W_q, const number *U,
+                        const number *C, const number *powers, const number *v, const number *values, const uint8_t *mask,
                         const number *table, const number *context_readout, const number *state_readout,
                         const number *b_c, const number *O, const number *b_o, const uint8_t *barred,
                         const number *first, const number *carried, number *room, int64_t *whole, int64_t *symbols,
                         number *weights, number *likely, number *mass, int64_t *taken) {
-    long wide = 4 * hidden, both = size + wide;
-    number *asked = room, *gates = asked + rows * both, *state = gates + rows * wide, *carry = state + rows * hidden;
+    long wide = 4 * hidden;
+    number *asked = room, *gates = asked + rows * size, *state = gates + rows * wide, *carry = state + rows * hidden;
     number *after = carry + rows * hidden, *context = after + rows * hidden, *alpha = context + rows * width;
     number *readout = alpha + rows * places, *logits = readout + rows * read, *raised = logits + rows * count;
     number *squashed = raised + size, all = total(size, v);
@@ -567,16 +567,17 @@ static long greedy_rows(long rows, long most, long places, long size, long width
     memcpy(carry, carried, sizeof(number) * rows * hidden);
     for (long row = 0; row < rows; row++) owner[row] = row, symbol[row] = begin;
     for (long step = 0, live = rows; live > 0; step++) {
-        set_product(live, both, hidden, state, hidden, joined, asked);
+        set_product(live, size, hidden, state, hidden, W_q, asked);
         memset(context, 0, sizeof(number) * live * width);
         for (long row = 0; row < live; row++) {
             long source = owner[row] * places;
-            number *q = asked + row * both, *x = gates + row * wide;
-            number far = look(places, size, q, powers + source * size, v, all, mask + source, raised, alpha + row * places);
+            number *weigh = alpha + row * places;
+            number far = look(places, size, asked + row * size, powers + source * size, v, all, mask + source, raised, weigh);
             if (!(far <= reach)) return -1;
-            gather(places, width, alpha + row * places, values + source * width, context + row * width);
-            for (long k = 0; k < wide; k++) x[k] = q[size + k] + table[symbol[row] * wide + k];
+            gather(places, width, weigh, values + source * width, context + row * width);
+            memcpy(gates + row * wide, table + symbol[row] * wide, sizeof(number) * wide);
         }
+        add_product(live, wide, hidden, state, hidden, U, gates);
         add_product(live, wide, width, context, width, C, gates);
         for (long row = 0; row < live; row++) {
             number *x = gates + row * wide;
@@ -618,20 +619,20 @@ static long greedy_rows(long rows, long most, long places, long size, long width
 }
 
 long greedy_run(long threads, long rows, long most, long places, long size, long width, long hidden, long read,
-                long count, long begin, long end, long reach, const int64_t *longest, const number *joined,
-                const number *C, const number *powers, const number *v, const number *values, const uint8_t *mask,
+                long count, long begin, long end, long reach, const int64_t *longest, const number *W_q,
+                const number *U, const number *C, const number *powers, const number *v, const number *values, const uint8_t *mask,
                 const number *table, const number *context_readout, const number *state_readout, const number *b_c,
                 const number *O, const number *b_o, const uint8_t *barred, const number *first, const number *carried,
                 number *room, int64_t *whole, int64_t *symbols, number *weights, number *likely, number *mass,
                 int64_t *taken) {
-    long each = size + 11 * hidden + width + places + read + count, done = 0;
+    long each = size + 7 * hidden + width + places + read + count, done = 0;
     (void)threads;
 #pragma omp parallel num_threads(threads) reduction(min : done)
     {
         share my = mine(rows);
         long row = my.first, at = row * hidden, place = row * most;
         done = greedy_rows(my.last - row, most, places, size, width, hidden, read, count, begin, end, reach,
-                           longest + row, joined, C, powers + row * places * size, v, values + row * places * width,
+                           longest + row, W_q, U, C, powers + row * places * size, v, values + row * places * width,
                            mask + row * places, table, context_readout, state_readout, b_c, O, b_o, barred, first + at,
                            carried + at, room + row * each + my.member * (size + hidden), whole + 2 * row,
                            symbols + place, weights + place * places, likely + place, mass + place, taken + row);

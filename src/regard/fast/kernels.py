@@ -39,7 +39,7 @@ SIGNATURES = {
     "lstm_run_backward": (9, 11, None),
     "read_run": (7, 14, ctypes.c_float),
     "read_run_backward": (7, 23, None),
-    "greedy_run": (12, 23, COUNT),
+    "greedy_run": (12, 24, COUNT),
     "beam_run": (13, 28, COUNT),
     "softmax_slopes": (3, 8, None),
     "drop": (5, 3, None),
