@@ -41,10 +41,11 @@ def test_several_lie_as_if_they_were_one(outputs: int) -> None:
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("rows", [1, 5, 13])
-def test_a_step_adds_its_product(rows: int, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("rows", [1, 5, 13, 64])
+@pytest.mark.parametrize("inputs", [11, 256, 257, 700])  # and more than stay in L1
+def test_a_step_adds_its_product(inputs: int, rows: int, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
-    weight, x, onto = torch.randn(37, 11), torch.randn(rows, 11), torch.randn(rows, 37)
+    weight, x, onto = torch.randn(37, inputs) / inputs, torch.randn(rows, inputs), torch.randn(rows, 37)
     wanted = onto + x @ weight.t()
     step = Steps(weight)
     assert (step.packed is None) == (threads > 1)

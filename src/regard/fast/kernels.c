@@ -56,6 +56,7 @@ enum { WIDE = 16, TALL = 12 };
 enum { WIDE = 8, TALL = 6 };
 #endif
 enum { PANEL = 2 * WIDE, LINE = 16 }; /* a line of the cache has 16 numbers */
+enum { DEEP = 256 };                  /* so many inputs of a panel stay in L1 while all rows are multiplied by them */
 typedef number lanes __attribute__((vector_size(4 * WIDE), aligned(4), may_alias));
 
 long panel_outputs(void) { return PANEL; }
@@ -178,7 +179,9 @@ static void add_apart(long rows, long outputs, long inputs, const number *x, lon
     if (rows == 1)
         for (; panel + 4 <= whole; panel += 4) line(4, inputs, x, packed + panel * inputs * PANEL, y + panel * PANEL);
     for (; panel < whole; panel++)
-        tiles(rows, inputs, x, stride, packed + panel * inputs * PANEL, y + panel * PANEL, width);
+        for (long i = 0; i < inputs; i += DEEP)
+            tiles(rows, inputs - i < DEEP ? inputs - i : DEEP, x + i, stride, packed + (panel * inputs + i) * PANEL,
+                  y + panel * PANEL, width);
     for (long r = 0; rest && r < rows; r += TALL) { /* the last panel is not full: its sums stand beside y meanwhile */
         long few = rows - r < TALL ? rows - r : TALL;
         number last[TALL * PANEL] = {0}, *end = y + r * width + whole * PANEL;
