@@ -18,7 +18,8 @@ import torch
 from torch.autograd.profiler_util import EventList
 from torch.profiler import ProfilerActivity, profile, record_function
 
-from regard.bench import BATCH, usual
+from regard.bench import BATCH, CLIP, usual
+from regard.fast import adam
 from regard.fast.kernels import SIGNATURES, library
 from regard.fast.switch import plain
 
@@ -49,8 +50,7 @@ def _works(batches: int, words: int) -> dict[str, Callable[[], Any]]:
         model.train()
         for batch in chosen:
             task.loss(model, batch).total.backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimiser.step()
+            adam.step(optimiser, CLIP)
             optimiser.zero_grad(set_to_none=True)
 
     def search() -> None:

@@ -18,6 +18,7 @@ from regard.data.batching import Batch, EpochPlan
 from regard.data.demo import demo_files
 from regard.data.readers import Example
 from regard.draft import load_draft
+from regard.fast import adam
 from regard.fast.kernels import library
 from regard.fast.switch import plain
 from regard.model import initialise
@@ -27,6 +28,7 @@ from regard.training.learner import RULES
 
 SIZES = {"model.embed": 128, "model.hidden": 256, "model.compare": 256, "model.readout": 256, "model.dropout": 0.2}
 BATCH = 64
+CLIP = 1.0
 ANSWERED = 512  # sources at once; each piece of work must be short, for the paths to meet the same weather
 PATHS: dict[str, Callable[[], AbstractContextManager[None]]] = {"fast": nullcontext, "plain": plain}
 
@@ -78,7 +80,7 @@ def bench(seconds: float) -> list[Line]:
 
     def update(batch: Batch) -> None:
         task.loss(model.train(), batch).total.backward()
-        optimiser.step()
+        adam.step(optimiser, CLIP)
         optimiser.zero_grad(set_to_none=True)
 
     spent = _in_turn([partial(update, batch) for batch in batches], seconds, PATHS)

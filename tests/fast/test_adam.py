@@ -1,11 +1,14 @@
 """Steps by kernels.c against torch's own optimisers and its clipping."""
 
+from contextlib import nullcontext
+
 import pytest
 import torch
 from torch import nn
 
 from regard.fast import kernels
-from regard.fast.adam import fast_adam
+from regard.fast.adam import fast_adam, step
+from regard.fast.switch import plain
 
 pytestmark = pytest.mark.skipif(kernels.library() is None, reason="this machine has no C compiler")
 SHAPES = [(300, 200), (7,), (4, 5), (1,), (2, 3, 4)]  # one is large enough for several threads
@@ -27,14 +30,14 @@ def test_it_steps_as_torch_does(rule: str, decay: float, longest: float) -> None
     mine, reference = (RULES[rule](some, weight_decay=decay, fused=True) for some in (ours, theirs))
     fast = fast_adam(mine)
     assert fast is not None
-    for step in range(12):
+    for number in range(12):
         for optimiser in (mine, reference):
-            optimiser.param_groups[0]["lr"] = 0.01 / (1 + step)
+            optimiser.param_groups[0]["lr"] = 0.01 / (1 + number)
         for place, (one, other) in enumerate(zip(ours, theirs, strict=True)):
-            if place == 1 and step % 3 == 0:
+            if place == 1 and number % 3 == 0:
                 one.grad = other.grad = None
                 continue
-            one.grad = torch.randn_like(one) * (1e-4 if step % 2 else 10.0)
+            one.grad = torch.randn_like(one) * (1e-4 if number % 2 else 10.0)
             other.grad = one.grad.clone()
         length = fast.length()
         assert length == pytest.approx(float(nn.utils.clip_grad_norm_(theirs, longest or float("inf"))), rel=1e-6)
@@ -69,6 +72,18 @@ def test_others_see_that_weights_have_changed() -> None:
     after = [one._version for one in some]
     assert after[0] == before[0]
     assert all(now > then for now, then in zip(after[1:], before[1:], strict=True))
+
+
+@pytest.mark.parametrize("reference", [False, True])
+def test_a_step_is_the_same_by_both_paths(reference: bool) -> None:
+    """Adam's first step is the rate; w² falls by twice of it at first."""
+    (one,) = some = [nn.Parameter(torch.tensor([3.0, -2.0]))]
+    optimiser = torch.optim.Adam(some, lr=0.01, fused=True)
+    with plain() if reference else nullcontext():
+        assert (fast_adam(optimiser) is None) == reference
+        one.square().sum().backward()
+        step(optimiser, 1.0)
+    torch.testing.assert_close(one.data, torch.tensor([2.99, -1.99]))
 
 
 def test_what_no_kernel_knows_stays_with_torch() -> None:

@@ -8,10 +8,11 @@ import math
 from collections.abc import Iterable
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.autograd.graph import increment_version
 
 from regard.fast.kernels import address, library, loaded
+from regard.fast.switch import wanted
 
 BESIDE = 1e-6  # torch.nn.utils.clip_grad_norm_ adds it to the length
 
@@ -60,11 +61,20 @@ class Adam:
 def fast_adam(optimiser: torch.optim.Optimizer) -> Adam | None:
     """Where there is a kernel for such weights."""
     (options,) = optimiser.param_groups
-    weights = options["params"]
-    fits = all(one.device.type == "cpu" and one.dtype == torch.float32 and one.is_contiguous() for one in weights)
+    fits = all(one.dtype == torch.float32 and one.is_contiguous() and wanted(one) for one in options["params"])
     if not (isinstance(optimiser, torch.optim.Adam) and fits) or library() is None:
         return None
     return None if options["amsgrad"] or options["maximize"] else Adam(optimiser)
+
+
+def step(optimiser: torch.optim.Optimizer, longest: float) -> None:
+    """One step with a gradient that is no longer than this, by kernels.c where it can be."""
+    fast = fast_adam(optimiser)
+    if fast is not None:
+        fast.step(fast.length(), longest)
+        return
+    nn.utils.clip_grad_norm_(optimiser.param_groups[0]["params"], longest)
+    optimiser.step()
 
 
 def _addresses(tensors: list[Tensor]) -> Tensor:
