@@ -52,7 +52,8 @@ class Race:
             "records": [],
         }
         if options.add:
-            self.results = _read(self.work)
+            before = _read(self.work)
+            self.results = before | {"versions": before["versions"] | self.results["versions"]}  # others may have come
         self.results["commands"].append(shlex.join(["python", *sys.argv]))
 
     def prepare(self, data: Path) -> None:
