@@ -2,8 +2,8 @@
 
 Reading order, the way data walks: errors, files, recipe, settings, unused, fitting, draft, data, fast, attention,
 cells, dropout, losses, encoders, decoders, model, agreement, search, metrics, metrics_captions, pictures, prediction,
-tasks, answering, likelihood, device, folder, run, card, training, export, loading, analysis, service, demos, bench,
-console, cli. Each leans only on those before it.
+tasks, pause, answering, likelihood, device, folder, memory, run, card, training, export, loading, analysis, service,
+demos, bench, console, cli. Each leans only on those before it.
 """
 
 from typing import TYPE_CHECKING, Any
