@@ -267,6 +267,12 @@ class Look(_Section):
     channels: Literal[1, 3] = option(3, "1: shades of grey; 3: colours")
     invert: bool = option(False, "dark becomes light: ink on paper")
     stages: Stages = option((32, 64, 128), "channels of each stage of a small encoder; each halves width and height")
+    first: Reach = option(
+        0, "channels of a convolution of stride 2 before the stages of a small encoder: a quarter of the work; 0: none"
+    )
+    bend: Annotated[float, Field(ge=0, le=0.5)] = option(
+        0.0, "by how much pictures are slanted and made smaller, at most and at random, while they are learnt from"
+    )
     growth: Size = option(24, "channels that each layer of a dense encoder adds")
     depth: Few = option(16, "layers of each of the three blocks of a dense encoder")
     norm: Literal["channels", "places"] = option(

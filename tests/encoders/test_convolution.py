@@ -20,6 +20,13 @@ def test_padding_changes_nothing(strides: bool) -> None:
     check_alone_is_together(encoder, pictures(2))
 
 
+@pytest.mark.parametrize("norm", ["channels", "places"])
+def test_a_first_layer_halves_before_all_stages(norm: str) -> None:
+    encoder = randomised(ConvolutionEncoder(2, STAGES, norm=norm, first=4))
+    assert (encoder.size, encoder.stride) == (11, 8)
+    check_alone_is_together(encoder, pictures(2))
+
+
 @pytest.mark.parametrize("strides", [False, True])
 def test_it_is_its_equation(strides: bool) -> None:
     """Two layers as loops over cells."""

@@ -19,7 +19,8 @@ class ConvolutionEncoder(nn.Module):
     `stages` tells the channels of each stage's convolutions. Between two stages width and height are halved: by the
     highest of 2×2 places (Simonyan and Zisserman 2015, whose configuration D without its last pool is VGG16), or with
     `strides` by a stride of 2 in the next stage's first convolution, which costs half as much. Unlike VGG, layers are
-    normalised (`norm` is one of NORMS), since without it thirteen of them hardly learn from scratch.
+    normalised (`norm` is one of NORMS), since without it thirteen of them hardly learn from scratch. With `first` a 5×5
+    convolution of stride 2 and so many channels comes before all stages, of which none sees every pixel then.
     """
 
     def __init__(
@@ -29,8 +30,11 @@ class ConvolutionEncoder(nn.Module):
         strides: bool = False,
         dropout: Dropout | None = None,
         norm: str = "channels",
+        first: int = 0,
     ):
         super().__init__()
+        self.first = Convolution(channels, first, 5, 2, norm) if first else None
+        channels = first or channels
         self.strides = strides
         self.dropout = dropout or Dropout(0.0)
         self.stages = nn.ModuleList()
@@ -43,10 +47,11 @@ class ConvolutionEncoder(nn.Module):
             )
             channels = sizes[-1]
         self.size = channels
-        self.stride: int = 2 ** (len(stages) - 1)
+        self.stride: int = 2 ** (len(stages) - 1 + (first > 0))
 
     def map(self, source: Pictures) -> Pictures:
         plane = Plane.begin(source)
+        plane = plane if self.first is None else self.first(plane)
         for number, stage in enumerate(self.stages):
             plane = stage(max_pool(plane) if number > 0 and not self.strides else plane)
         return plane.after(self.dropout(plane.data)).end()

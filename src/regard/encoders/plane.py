@@ -16,6 +16,7 @@ from torch.nn import functional as F
 from regard.attention.memory import Encoded
 from regard.data.planes import Pictures
 from regard.dropout import Dropout
+from regard.fast.place_norm import norm_and_cut
 
 
 class PlaneEncoder(Protocol):
@@ -48,6 +49,11 @@ class Plane(NamedTuple):
             return Plane(data, strided(self.sizes, stride), None)
         real = self.real[:, :, ::stride, ::stride].to(data.dtype)  # (B, 1, H', W')
         return Plane(data * real, strided(self.sizes, stride), real)  # several times faster than masked_fill
+
+    def over(self, data: Tensor, stride: int) -> "Plane":
+        """The same where the layer leaves zero what was zero."""
+        real = None if self.real is None else self.real[:, :, ::stride, ::stride]
+        return Plane(data, strided(self.sizes, stride), real)
 
     def end(self) -> Pictures:
         return Pictures(self.data, self.sizes)
@@ -115,20 +121,31 @@ class Convolution(nn.Module):
 
     def forward(self, plane: Plane) -> Plane:
         data = self.W(plane.data)  # (B, C, H', W')
+        return self._at_once(plane, data) or self._plain(plane, data)
+
+    def _at_once(self, plane: Plane, data: Tensor) -> Plane | None:
+        """The norm, what is cut off and the mask in one pass, where such a pass has been written."""
+        if not isinstance(self.norm, PlaceNorm):
+            return None
+        norm, sizes = self.norm, strided(plane.sizes, self.stride)
+        made = norm_and_cut(data, sizes, norm.g, norm.b, norm.epsilon)
+        return None if made is None else plane.over(made, self.stride)
+
+    def _plain(self, plane: Plane, data: Tensor) -> Plane:
         real = None if plane.real is None else plane.real[:, :, :: self.stride, :: self.stride].to(data.dtype)
         return plane.after(self.norm(data, real).relu(), self.stride)
 
 
 def max_pool(plane: Plane) -> Plane:
     """The highest of 2×2 places, none of them below 0, as a ReLU leaves them: so the zeros of padding never win."""
-    return plane.after(F.max_pool2d(plane.data, 2, ceil_mode=True), 2)
+    return plane.over(F.max_pool2d(plane.data, 2, ceil_mode=True), 2)
 
 
 def mean_pool(plane: Plane) -> Plane:
     """Σ of 2×2 places / 4; beyond the picture's edge there are zeros, as for a convolution."""
     height, width = plane.data.shape[2:]
     whole = F.pad(plane.data, (0, width % 2, 0, height % 2))
-    return plane.after(F.avg_pool2d(whole, 2), 2)
+    return plane.over(F.avg_pool2d(whole, 2), 2)
 
 
 def pack(data: Tensor, sizes: Tensor) -> Encoded:

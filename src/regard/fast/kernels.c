@@ -780,6 +780,97 @@ void read_run_backward(long threads, long steps, long rows, long places, long si
     }
 }
 
+/* Pictures (rows, H, W, C), each of which has sizes[2 r] by sizes[2 r + 1] real places in its corner: their channels minus
+ * their means, times `scale` = g / sqrt(variance + small), plus b, and 0 where that is less; all is 0 beyond. Sums go row
+ * by row, so that nothing small is lost. A picture's numbers are still at hand when they are read for the third time. */
+static void norm_picture(long high, long wide, long height, long width, long channels, number small,
+                         const number *restrict x, const number *restrict g, const number *restrict b,
+                         number *restrict mean, number *restrict spread, number *restrict y) {
+    number places = (number)(high * wide), part[channels];
+    for (int pass = 0; pass < 2; pass++) { /* means, then variances */
+        number *restrict sum = pass ? spread : mean;
+        memset(sum, 0, sizeof(number) * channels);
+        for (long row = 0; row < high; row++) {
+            memset(part, 0, sizeof(part));
+            for (long column = 0; column < wide; column++) {
+                const number *restrict from = x + (row * width + column) * channels;
+                if (pass)
+                    for (long c = 0; c < channels; c++) part[c] += (from[c] - mean[c]) * (from[c] - mean[c]);
+                else
+                    for (long c = 0; c < channels; c++) part[c] += from[c];
+            }
+            for (long c = 0; c < channels; c++) sum[c] += part[c];
+        }
+        for (long c = 0; c < channels; c++) sum[c] = pass ? 1.0f / sqrtf(sum[c] / places + small) : sum[c] / places;
+    }
+    for (long row = 0; row < height; row++) {
+        long real = row < high ? wide : 0;
+        number *restrict to = y + row * width * channels;
+        for (long column = 0; column < real; column++) {
+            const number *restrict from = x + (row * width + column) * channels;
+            for (long c = 0; c < channels; c++) {
+                number z = (from[c] - mean[c]) * spread[c] * g[c] + b[c];
+                to[column * channels + c] = z > 0 ? z : 0;
+            }
+        }
+        memset(to + real * channels, 0, sizeof(number) * (width - real) * channels);
+    }
+}
+
+void place_norm(long threads, long rows, long height, long width, long channels, const int64_t *sizes, const number *small,
+                const number *x, const number *g, const number *b, number *mean, number *spread, number *y) {
+    long all = height * width * channels;
+    (void)threads;
+#pragma omp parallel for num_threads(threads)
+    for (long r = 0; r < rows; r++)
+        norm_picture(sizes[2 * r], sizes[2 * r + 1], height, width, channels, *small, x + r * all, g, b,
+                     mean + r * channels, spread + r * channels, y + r * all);
+}
+
+/* Its gradients, with z' = dy where y > 0 and n = (x - mean) spread: into_b = sum z', into_g = sum z' n of each picture, and
+ * dx = g spread (z' - mean z' - n mean z' n) */
+static void norm_picture_backward(long high, long wide, long height, long width, long channels, const number *restrict x,
+                                  const number *restrict g, const number *restrict mean, const number *restrict spread,
+                                  const number *restrict y, const number *restrict dy, number *restrict dx,
+                                  number *restrict into_g, number *restrict into_b) {
+    number places = (number)(high * wide), part_g[channels], part_b[channels];
+    memset(into_g, 0, sizeof(number) * channels);
+    memset(into_b, 0, sizeof(number) * channels);
+    for (long row = 0; row < high; row++) {
+        memset(part_g, 0, sizeof(part_g));
+        memset(part_b, 0, sizeof(part_b));
+        for (long at = row * width * channels, column = 0; column < wide; column++, at += channels)
+            for (long c = 0; c < channels; c++) {
+                number slope = y[at + c] > 0 ? dy[at + c] : 0;
+                part_b[c] += slope;
+                part_g[c] += slope * (x[at + c] - mean[c]) * spread[c];
+            }
+        for (long c = 0; c < channels; c++) into_g[c] += part_g[c], into_b[c] += part_b[c];
+    }
+    for (long c = 0; c < channels; c++) part_g[c] = into_g[c] / places, part_b[c] = into_b[c] / places;
+    for (long row = 0; row < height; row++) {
+        long real = row < high ? wide : 0, at = row * width * channels;
+        for (long column = 0; column < real; column++, at += channels)
+            for (long c = 0; c < channels; c++) {
+                number slope = y[at + c] > 0 ? dy[at + c] : 0, n = (x[at + c] - mean[c]) * spread[c];
+                dx[at + c] = g[c] * spread[c] * (slope - part_b[c] - n * part_g[c]);
+            }
+        memset(dx + at, 0, sizeof(number) * (width - real) * channels);
+    }
+}
+
+void place_norm_backward(long threads, long rows, long height, long width, long channels, const int64_t *sizes,
+                         const number *x, const number *g, const number *mean, const number *spread, const number *y,
+                         const number *dy, number *dx, number *into_g, number *into_b) {
+    long all = height * width * channels;
+    (void)threads;
+#pragma omp parallel for num_threads(threads)
+    for (long r = 0; r < rows; r++)
+        norm_picture_backward(sizes[2 * r], sizes[2 * r + 1], height, width, channels, x + r * all, g,
+                              mean + r * channels, spread + r * channels, y + r * all, dy + r * all, dx + r * all,
+                              into_g + r * channels, into_b + r * channels);
+}
+
 static inline uint32_t stir(uint32_t bits, int shift, uint32_t factor) { return (bits ^ (bits >> shift)) * factor; }
 
 /* What dropping.py calls the draws of two places */

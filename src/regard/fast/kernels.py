@@ -42,6 +42,8 @@ SIGNATURES = {
     "greedy_run": (12, 24, COUNT),
     "beam_run": (13, 28, COUNT),
     "softmax_slopes": (3, 8, None),
+    "place_norm": (5, 8, None),
+    "place_norm_backward": (5, 10, None),
     "drop": (5, 3, None),
     "squares": (2, 3, None),
     "adam": (3, 3, None),

@@ -8,6 +8,7 @@ from torch import nn
 
 from regard.data.clip import ClipView
 from regard.data.view import View
+from regard.encoders.bending import BentEncoder
 from regard.encoders.columns import ColumnEncoder
 from regard.encoders.convolution import VGG16, ConvolutionEncoder
 from regard.encoders.dense import DenseEncoder
@@ -74,7 +75,9 @@ def _make_plane(look: Look, options: Model) -> PlaneEncoder:
     """What sees pixels."""
     if look.encoder == "small":
         stages = [(size, size) for size in look.stages]
-        return ConvolutionEncoder(look.channels, stages, dropout=make_dropout(options), norm=look.norm)
+        return ConvolutionEncoder(
+            look.channels, stages, dropout=make_dropout(options), norm=look.norm, first=look.first
+        )
     if look.encoder == "vgg":
         return ConvolutionEncoder(look.channels, VGG16, dropout=make_dropout(options), norm=look.norm)
     if look.encoder == "dense":
@@ -91,6 +94,7 @@ def make_picture_encoder(look: Look, options: Model) -> nn.Module:
         made = MapEncoder(_facts(look).size, look.project or None, make_dropout(options))
     else:
         made = _make_plane(look, options)
+        made = BentEncoder(made, look.bend) if look.bend > 0 else made
     module: nn.Module = _along_the_line(made, look, options) if look.columns else made
     return module
 
