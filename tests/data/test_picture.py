@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from regard.data.picture import Picture, stack
+from regard.data.picture import ROUND, Picture, stack
 from regard.data.recent import Recent
 from regard.data.view import IMAGENET_MEAN, IMAGENET_STD, View
 from regard.errors import DataError
@@ -28,11 +28,17 @@ def test_each_lies_in_its_corner_and_the_rest_is_zero(sources: list[str], view: 
     pictures = [Picture.open(source, view) for source in sources]
     found = stack(pictures)
     assert found.data.dtype == torch.float32
-    assert found.data.shape[2:] == (max(one.height for one in pictures), max(one.width for one in pictures))
+    widest = max(one.width for one in pictures)
+    assert found.data.shape[2:] == (max(one.height for one in pictures), -(-widest // ROUND) * ROUND)
     assert found.sizes.tolist() == [[one.height, one.width] for one in pictures]
     assert found.data[~found.mask[:, None].expand_as(found.data)].abs().sum() == 0
     for plane, picture in zip(found.data, pictures, strict=True):
         assert (plane[:, : picture.height, : picture.width].numpy() == view.read(picture.source)).all()
+
+
+def test_pictures_of_one_width_get_no_padding(sources: list[str]) -> None:
+    picture = Picture.open(sources[0], AS_IT_IS)
+    assert stack([picture, picture]).data.shape[2:] == (picture.height, picture.width)
 
 
 def test_a_picture_does_not_depend_on_its_mates(sources: list[str]) -> None:

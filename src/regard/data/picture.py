@@ -15,6 +15,8 @@ from regard.data.threads import in_threads
 from regard.data.view import View
 from regard.errors import DataError
 
+ROUND = 32  # pixels; lines are some hundreds wide
+
 
 @dataclass(frozen=True)
 class Picture:
@@ -52,10 +54,15 @@ class Picture:
 
 
 def stack(pictures: Sequence[Picture], recent: Recent = DECODED) -> Pictures:
-    """Pictures of one view in one rectangle, zero to the right of each and below."""
+    """Pictures of one view in one rectangle, zero to the right of each and below.
+
+    For every width that is new the library of convolutions writes its code anew, which takes as long as some steps; so
+    rectangles around pictures of unlike widths have few.
+    """
     decoded = in_threads(lambda picture: picture.load(recent), pictures)
     sizes = torch.tensor([(one.height, one.width) for one in pictures])  # (B, 2)
     height, width = sizes.amax(0).tolist()
+    width = width if (sizes[:, 1] == width).all() else -(-width // ROUND) * ROUND
     data = torch.zeros(len(pictures), pictures[0].view.channels, height, width)
     for plane, numbers in zip(data, decoded, strict=True):
         plane[:, : numbers.shape[1], : numbers.shape[2]] = torch.from_numpy(numbers)
