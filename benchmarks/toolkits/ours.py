@@ -7,7 +7,7 @@ import regard
 from regard.training.loop import Trainer
 from toolkits.clock import Clock
 from toolkits.part import Answer, Job, main
-from toolkits.sizes import CLIP, DROPOUT, RATE
+from toolkits.sizes import CLIP, DROPOUT, RATE, Size
 
 
 def train(job: Job, clock: Clock) -> None:
@@ -22,7 +22,11 @@ def train(job: Job, clock: Clock) -> None:
             clock.stop()
             super()._close_epoch()
 
-    size = job.size
+    learn(Timed, job.size, f"{job.pairs}.tsv", job.data / "dev.tsv", job.model, job.batch, job.epochs)
+
+
+def learn(trainer: type[Trainer], size: Size, pairs: str, dev: Path, out: Path, batch: int, epochs: int) -> None:
+    """`regard.train` by this trainer, with the sizes that all toolkits have."""
     options = {
         "source.symbols": "tokens",
         "target.symbols": "tokens",
@@ -36,7 +40,7 @@ def train(job: Job, clock: Clock) -> None:
         "model.ctc": 0.0,
         "model.reverse": 0.0,
         "model.dropout": DROPOUT,
-        "training.batch_size": job.batch,
+        "training.batch_size": batch,
         "training.batch_tokens": 1_000_000,
         "training.learning_rate": RATE,
         "training.schedule": "constant",
@@ -44,20 +48,11 @@ def train(job: Job, clock: Clock) -> None:
         "training.clip": CLIP,
         "training.smoothing": 0.0,
         "training.average": "none",
-        "training.evaluate_every": job.epochs,
+        "training.evaluate_every": epochs,
         "training.save_seconds": 1_000_000,
     }
-    with patch("regard.training.Trainer", Timed):
-        regard.train(
-            f"{job.pairs}.tsv",
-            task=size.task,
-            dev=job.data / "dev.tsv",
-            out=job.model,
-            epochs=job.epochs,
-            device="cpu",
-            set=options,
-            progress=False,
-        )
+    with patch("regard.training.Trainer", trainer):
+        regard.train(pairs, task=size.task, dev=dev, out=out, epochs=epochs, device="cpu", set=options, progress=False)
 
 
 def load(job: Job) -> Answer:
