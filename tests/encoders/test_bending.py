@@ -1,11 +1,15 @@
 """Pictures bent while they are learnt from: by the equation, within their edges, and never when answering."""
 
 import numpy as np
+import pytest
 import torch
 
 from regard.data.planes import Pictures
 from regard.encoders.bending import BentEncoder, bend, draw
 from regard.encoders.convolution import ConvolutionEncoder
+from regard.errors import UsageError
+from regard.recipe import Look, Model
+from regard.tasks.optics import make_clip_eye, make_picture_encoder, make_picture_eye
 from tests.encoders.plane_laws import pictures, randomised, together
 
 
@@ -65,3 +69,19 @@ def test_batch_mates_change_nothing() -> None:
         torch.testing.assert_close(made[row, :, : one.size(1), : one.size(2)], alone, atol=1e-9, rtol=0)
         assert made[row, :, one.size(1) :].eq(0).all()
         assert made[row, :, :, one.size(2) :].eq(0).all()
+
+
+def test_an_encoder_that_learns_is_bent() -> None:
+    look = Look(encoder="small", stages=(4, 4), channels=1, bend=0.2, first=3)
+    encoder = make_picture_encoder(look, Model())
+    assert isinstance(encoder, BentEncoder)
+    assert encoder.most == 0.2
+    assert (encoder.size, encoder.stride) == (4, 4)
+    assert make_picture_eye(look).stride == 4
+
+
+def test_it_is_refused_where_it_does_nothing() -> None:
+    with pytest.raises(UsageError, match=r"set look\.freeze=false"):
+        make_picture_eye(Look(encoder="efficientnet-lite0", freeze=True, bend=0.1))
+    with pytest.raises(UsageError, match="every frame"):
+        make_clip_eye(Look(bend=0.1))

@@ -34,12 +34,18 @@ def make_picture_eye(look: Look) -> PictureEye:
     line = look.fit == "height"
     if look.columns and not line:
         raise UsageError(f"look.columns reads lines of one height, but look.fit={look.fit}: set look.fit=height")
+    if frozen and look.bend > 0:
+        raise UsageError("look.bend needs the pictures themselves: set look.freeze=false, or an encoder that learns")
     return PictureEye(_view(look, facts), facts.stride, frozen, line, look.columns)
 
 
 def make_clip_eye(look: Look) -> ClipEye:
     if look.columns:
         raise UsageError("look.columns is for lines of writing and does nothing for clips: set look.columns=false")
+    if look.bend > 0:
+        raise UsageError(
+            "look.bend would bend every frame of a clip otherwise: set look.bend=0, and look.shift moves it"
+        )
     facts = _facts(look)
     frozen = look.encoder if is_trained(look) and look.freeze else ""
     if frozen and look.local:
