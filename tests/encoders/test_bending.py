@@ -1,5 +1,7 @@
 """Pictures bent while they are learnt from: by the equation, within their edges, and never when answering."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -7,9 +9,10 @@ import torch
 from regard.data.planes import Pictures
 from regard.encoders.bending import BentEncoder, bend, draw
 from regard.encoders.convolution import ConvolutionEncoder
+from regard.encoders.pretrained import load_pretrained
 from regard.errors import UsageError
 from regard.recipe import Look, Model
-from regard.tasks.optics import make_clip_eye, make_picture_encoder, make_picture_eye
+from regard.tasks.optics import begin_trained, make_clip_eye, make_picture_encoder, make_picture_eye
 from tests.encoders.plane_laws import pictures, randomised, together
 
 
@@ -85,3 +88,14 @@ def test_it_is_refused_where_it_does_nothing() -> None:
         make_picture_eye(Look(encoder="efficientnet-lite0", freeze=True, bend=0.1))
     with pytest.raises(UsageError, match="every frame"):
         make_clip_eye(Look(bend=0.1))
+
+
+@pytest.mark.parametrize("columns", [False, True])
+def test_a_trained_network_begins_with_its_weights(columns: bool) -> None:
+    look = Look(encoder="efficientnet-lite0", freeze=False, fit="height", size=32, columns=columns, bend=0.1)
+    encoder: Any = make_picture_encoder(look, Model(hidden=8))
+    begin_trained(encoder, look)
+    bent = encoder.plane if columns else encoder
+    assert isinstance(bent, BentEncoder)
+    wanted = load_pretrained("efficientnet-lite0").state_dict()
+    assert all(weight.equal(wanted[name]) for name, weight in bent.plane.state_dict().items())

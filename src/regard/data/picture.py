@@ -56,8 +56,8 @@ class Picture:
 def stack(pictures: Sequence[Picture], recent: Recent = DECODED) -> Pictures:
     """Pictures of one view in one rectangle, zero to the right of each and below.
 
-    For every width that is new the library of convolutions writes its code anew, which takes as long as some steps; so
-    rectangles around pictures of unlike widths have few.
+    For every width that is new the library of convolutions writes its code anew; so rectangles around pictures of
+    unlike widths have few.
     """
     decoded = in_threads(lambda picture: picture.load(recent), pictures)
     sizes = torch.tensor([(one.height, one.width) for one in pictures])  # (B, 2)

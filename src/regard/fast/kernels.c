@@ -781,7 +781,7 @@ void read_run_backward(long threads, long steps, long rows, long places, long si
 }
 
 /* Pictures (rows, H, W, C), each of which has sizes[2 r] by sizes[2 r + 1] real places in its corner: their channels minus
- * their means, times `scale` = g / sqrt(variance + small), plus b, and 0 where that is less; all is 0 beyond. Sums go row
+ * their means, times `spread` = 1 / sqrt(variance + small) and g, plus b, and 0 where that is less; all is 0 beyond. Sums go row
  * by row, so that nothing small is lost. A picture's numbers are still at hand when they are read for the third time. */
 static void norm_picture(long high, long wide, long height, long width, long channels, number small,
                          const number *restrict x, const number *restrict g, const number *restrict b,

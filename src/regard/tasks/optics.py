@@ -131,5 +131,7 @@ def begin_trained(encoder: nn.Module, look: Look) -> None:
         tuned = encoder.frames
     elif isinstance(encoder, ColumnEncoder):
         tuned = encoder.plane
+    if isinstance(tuned, BentEncoder):
+        tuned = tuned.plane
     with torch.no_grad():
         tuned.load_state_dict(load_pretrained(look.encoder).state_dict())
