@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from regard.errors import UsageError
 from regard.fast.energy import Grown, additive_energy, grow, within_reach
 from regard.fast.gathering import Repeated
+from regard.fast.products import linear
 
 
 class Score(Protocol):
@@ -124,8 +125,7 @@ class AdditiveScore(nn.Module):
         self.v = nn.Linear(size, 1, bias=False)
 
     def keys(self, values: Tensor) -> Tensor:
-        keys: Tensor = self.U(values)  # (B, S, A)
-        return keys
+        return linear(self.U, values)  # (B, S, A)
 
     def prepare(self, keys: Tensor) -> Grown | Tensor:
         return grow(keys)

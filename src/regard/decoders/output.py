@@ -7,6 +7,8 @@ Each output has two halves: `readout`, a small vector per step (it can be fed ba
 import torch
 from torch import Tensor, nn
 
+from regard.fast.products import linear
+
 
 class Output(nn.Module):
     """Every output is built as Name(state_size, context_size, embed, size, symbols)."""
@@ -62,7 +64,7 @@ class AttentionalOutput(Output):
 
     def mix(self, both: Tensor) -> Tensor:
         """[c_t; s_t] in"""
-        return torch.tanh(self.W_c(both))  # (…, R)
+        return linear(self.W_c, both, squash=True)  # (…, R)
 
 
 class DeepOutput(Output):

@@ -6,6 +6,7 @@ from torch import Tensor, nn
 from regard.attention.memory import Encoded
 from regard.cells import CellState
 from regard.errors import UsageError
+from regard.fast.products import linear
 
 Layers = tuple[CellState, ...]
 
@@ -55,7 +56,7 @@ class LastStart(Start):
         self.W = nn.Linear(value_size, numbers)
 
     def _flat(self, encoded: Encoded) -> Tensor:
-        return torch.tanh(self.W(encoded.summary))
+        return linear(self.W, encoded.summary, squash=True)
 
 
 class SameStart(Start):

@@ -3,6 +3,7 @@
 switch       whether the fast spelling may be used
 kernels      kernels.c and beam.c, compiled on this machine
 packed       weights for the products of kernels.c
+products     layers and gradients of weights over many rows, by the same tiles
 gathering    products of a loop whose weight gradients are one product after the loop
 gates        LSTM and GRU steps with gradients by hand
 energy       additive energies without a tanh per pair

@@ -8,6 +8,7 @@ from torch.autograd.function import once_differentiable
 
 from regard.fast.kernels import address, loaded
 from regard.fast.packed import packed, team
+from regard.fast.products import affine, gradients
 
 
 class Rows(NamedTuple):
@@ -58,10 +59,10 @@ class Loop:
         loaded().lstm_run_backward(*numbers, *given, *into, *map(address, (*into_ends, into_bias)))
         return into_bias.sum(0)
 
-    def into_recurrence(self, into_gates: Tensor) -> Tensor:
-        """dU (G, H)"""
+    def into_weights(self, into_gates: Tensor, *inputs: Tensor) -> list[Tensor]:
+        """dU (G, H), and what the same slopes are to the weights of these inputs"""
         begin = self.number * 4 * self.size
-        return into_gates[:, begin : begin + 4 * self.size].t() @ self.kept[0]
+        return gradients(into_gates[:, begin : begin + 4 * self.size], self.kept[0], *inputs)
 
     def _numbers(self, values: Tensor) -> tuple[int, ...]:
         steps, count = len(self.rows.begin) - 1, len(self.rows.order)
@@ -86,7 +87,7 @@ class LSTMLayer(torch.autograd.Function):
         count, size = len(drives), recurrences[0].size(1)
         drive, bias = torch.cat(drives), torch.cat(biases) + torch.cat(past_biases)
         inputs = vectors.flatten(0, 1).index_select(0, rows.places)  # (R, I)
-        gates = torch.addmm(bias, inputs, drive.t())  # (R, D·G)
+        gates = affine(inputs, drive, bias)  # (R, D·G)
         kept = vectors.new_empty(count, 3, len(inputs), size)
         ends = vectors.new_zeros(count, 2, len(vectors), size)
         values = vectors.new_zeros(*vectors.shape[:2], count * size)
@@ -102,15 +103,14 @@ class LSTMLayer(torch.autograd.Function):
     def backward(ctx: Any, into_values: Tensor, into_last: Tensor) -> tuple[Tensor | None, ...]:
         inputs, drive, gates, kept, *recurrences = ctx.saved_tensors
         into_values, count = into_values.contiguous(), len(recurrences)
-        into_gates, into_recurrences, into_biases = torch.empty_like(gates), [], []
+        into_gates, slopes = torch.empty_like(gates), []
         into_states = into_last.index_select(0, ctx.rows.order).chunk(count, 1)  # D × (B, H)
         for number, (recurrence, into_state) in enumerate(zip(recurrences, into_states, strict=True)):
             loop = Loop(ctx.rows, gates, kept[number], number, blank=True)
             into_ends = torch.stack([into_state, torch.zeros_like(into_state)])
-            into_biases.append(loop.backward(recurrence, into_values, into_gates, into_ends))
-            into_recurrences.append(loop.into_recurrence(into_gates))
-        into_drives = (into_gates.t() @ inputs).chunk(count)  # D × (G, I)
+            into_bias = loop.backward(recurrence, into_values, into_gates, into_ends)
+            into_recurrence, into_drive = loop.into_weights(into_gates, inputs)
+            slopes += [into_drive, into_recurrence, into_bias, into_bias]
         into_vectors = inputs.new_zeros(into_values.size(0) * into_values.size(1), inputs.size(1))
-        into_vectors.index_copy_(0, ctx.rows.places, into_gates @ drive)
-        slopes = zip(into_drives, into_recurrences, into_biases, into_biases, strict=True)
-        return into_vectors.view(*into_values.shape[:2], -1), None, *(one for each in slopes for one in each)
+        into_vectors.index_copy_(0, ctx.rows.places, affine(into_gates, drive.t()))
+        return into_vectors.view(*into_values.shape[:2], -1), None, *slopes

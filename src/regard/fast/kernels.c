@@ -48,10 +48,10 @@ static inline number tangent(number x) { return 1.0f - 2.0f / (1.0f + power(2.0f
 
 /* Products of a few rows with the same weights again and again. A library packs weights anew for every product; here
  * they are packed once, into panels of two vectors of outputs, and a tile of several rows by a panel stays in registers:
- * 6 by 16, or 12 by 32 where vectors and registers are twice as many. All weights of a step are more than L2 holds: while
+ * up to 6 by 16, or 10 by 32 where vectors and registers are twice as many. All weights of a step are more than L2 holds: while
  * a panel is multiplied, the next one is fetched. */
 #ifdef __AVX512F__
-enum { WIDE = 16, TALL = 12 };
+enum { WIDE = 16, TALL = 10 };
 #else
 enum { WIDE = 8, TALL = 6 };
 #endif
@@ -149,27 +149,22 @@ static inline __attribute__((always_inline)) void line(const int panels, long in
         for (int half = 0; half < 2; half++) *(lanes *)(y + p * PANEL + half * WIDE) = sum[p][half];
 }
 
-static void last_tile(long rows, long inputs, const number *x, long stride, const number *panel, number *y, long width) {
-    switch (rows) { /* a number of rows that the compiler knows is a loop that it can unroll */
-    case 5: tile(5, inputs, x, stride, panel, y, width); break;
-    case 4: tile(4, inputs, x, stride, panel, y, width); break;
-    case 3: tile(3, inputs, x, stride, panel, y, width); break;
-    case 2: tile(2, inputs, x, stride, panel, y, width); break;
-    case 1: tile(1, inputs, x, stride, panel, y, width); break;
-    }
-}
+/* Rows are shared out evenly: a tile of a few rows takes as long as one of more, since each sum waits for itself, and rows
+ * that lie 4 KB apart push each other out of L1 where a tile has many. */
+#define TILE(height) \
+    case height: tile(height, inputs, x, stride, panel, y, width); break;
 
-/* A tile of up to three rows takes as long as one of four, since each sum waits for itself: seven to nine rows at the end
- * are two tiles of about one height, not six and few. */
 static void tiles(long rows, long inputs, const number *x, long stride, const number *panel, number *y, long width) {
-    long r = 0, half;
-    for (; rows - r >= TALL + 4 || rows - r == TALL; r += TALL)
-        tile(TALL, inputs, x + r * stride, stride, panel, y + r * width, width);
-    for (; rows - r >= 10 || rows - r == 6; r += 6) tile(6, inputs, x + r * stride, stride, panel, y + r * width, width);
-    half = rows - r > 6 ? (rows - r + 1) / 2 : 0;
-    last_tile(half, inputs, x + r * stride, stride, panel, y + r * width, width);
-    r += half;
-    last_tile(rows - r, inputs, x + r * stride, stride, panel, y + r * width, width);
+    for (long left = (rows + TALL - 1) / TALL, height; left > 0; left--) {
+        height = (rows + left - 1) / left;
+        switch (height) { /* a number of rows that the compiler knows is a loop that it can unroll */
+            TILE(1) TILE(2) TILE(3) TILE(4) TILE(5) TILE(6)
+#ifdef __AVX512F__
+            TILE(7) TILE(8) TILE(9) TILE(10)
+#endif
+        }
+        rows -= height, x += height * stride, y += height * width;
+    }
 }
 
 /* y (rows, outputs; `width` apart) += x (rows, inputs; `stride` apart) W^T */
@@ -205,6 +200,86 @@ static void set_product(long rows, long outputs, long inputs, const number *x, l
                         number *y) {
     memset(y, 0, sizeof(number) * rows * outputs);
     add_product(rows, outputs, inputs, x, stride, packed, y);
+}
+
+/* y (rows, outputs) = x (rows, inputs; `stride` apart) W^T + bias, which may be 0, or tanh of it where it is to `squash` */
+void affine(long threads, long rows, long outputs, long inputs, long stride, long squash, const number *x,
+            const number *packed, const number *bias, number *y) {
+    (void)threads;
+#pragma omp parallel num_threads(threads)
+    {
+        share my = mine(rows);
+        long count = (my.last - my.first) * outputs;
+        number *to = y + my.first * outputs;
+        if (!bias) memset(to, 0, sizeof(number) * count);
+        for (long at = 0; bias && at < count; at += outputs) memcpy(to + at, bias, sizeof(number) * outputs);
+        add_product(my.last - my.first, outputs, inputs, x + my.first * stride, stride, packed, to);
+        for (long k = 0; squash && k < count; k++) to[k] = tangent(to[k]);
+    }
+}
+
+/* slopes = dy (1 - y^2) of y = tanh(...), and their sums over a thread's rows (threads, outputs) */
+void squashed_slopes(long threads, long rows, long outputs, const number *y, const number *dy, number *slopes,
+                     number *sums) {
+    (void)threads;
+#pragma omp parallel num_threads(threads)
+    {
+        share my = mine(rows);
+        number *restrict sum = sums + my.member * outputs;
+        for (long at = my.first * outputs; at < my.last * outputs; at += outputs)
+            for (long k = 0; k < outputs; k++) {
+                number slope = dy[at + k] * (1.0f - y[at + k] * y[at + k]);
+                slopes[at + k] = slope, sum[k] += slope;
+            }
+    }
+}
+
+/* Gradients of weights: y (outputs, inputs) += sum over rows of slopes (outputs; `across` apart) times x (inputs; `stride`
+ * apart). A library reads the slopes against their grain; here some rows of x are packed as if they were weights, and the
+ * slopes turned, a block of outputs at a time, for all x that were multiplied by weights with the same outputs. */
+enum { BLOCK = 4 * TALL };
+
+/* How many numbers packed rows of x take */
+long gradient_room(long inputs) { return DEEP * ((inputs + PANEL - 1) / PANEL) * PANEL; }
+
+static void turn_block(long rows, long outputs, long across, const number *slopes, number *turned) {
+    long r = 0, o = 0;
+    for (; o + 8 <= outputs; o += 8) {
+        for (r = 0; r + 8 <= rows; r += 8) turn(slopes + r * across + o, across, turned + o * DEEP + r, DEEP);
+        for (; r < rows; r++)
+            for (long k = o; k < o + 8; k++) turned[k * DEEP + r] = slopes[r * across + k];
+    }
+    for (; o < outputs; o++)
+        for (r = 0; r < rows; r++) turned[o * DEEP + r] = slopes[r * across + o];
+}
+
+static void gradient_rows(long rows, share my, long across, const number *slopes, long count, const int64_t *inputs,
+                          const int64_t *strides, number *const *x, number *const *y, number *room) {
+    number turned[BLOCK * DEEP];
+    for (long begin = 0; begin < rows; begin += DEEP) {
+        long some = rows - begin < DEEP ? rows - begin : DEEP;
+        number *packed = room;
+        for (long n = 0; n < count; packed += gradient_room(inputs[n]), n++)
+            pack(inputs[n], some, 1, strides[n], x[n] + begin * strides[n], packed);
+        for (long first = my.first; first < my.last; first += BLOCK) {
+            long few = my.last - first < BLOCK ? my.last - first : BLOCK;
+            turn_block(some, few, across, slopes + begin * across + first, turned);
+            packed = room;
+            for (long n = 0; n < count; packed += gradient_room(inputs[n]), n++)
+                add_apart(few, inputs[n], some, turned, DEEP, packed, y[n] + first * inputs[n], inputs[n]);
+        }
+    }
+}
+
+/* By `threads`, which share out the outputs and have as much room each */
+void add_gradients(long threads, long rows, long outputs, long across, long count, long each, const number *slopes,
+                   const int64_t *inputs, const int64_t *strides, number *const *x, number *const *y, number *room) {
+    (void)threads;
+#pragma omp parallel num_threads(threads)
+    {
+        share my = mine(outputs);
+        gradient_rows(rows, my, across, slopes, count, inputs, strides, x, y, room + my.member * each);
+    }
 }
 
 /* x (4H) in the order i, f, g, o, before their functions; y is what they are after. x may be y. */

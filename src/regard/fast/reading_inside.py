@@ -14,6 +14,7 @@ from regard.fast.attend import OutOfReach
 from regard.fast.energy import REACH
 from regard.fast.kernels import address, loaded
 from regard.fast.packed import packed, team
+from regard.fast.products import affine, gradients
 
 
 class Weights(NamedTuple):
@@ -42,7 +43,7 @@ class ReadInside(torch.autograd.Function):
         source, weights = Source(*others[:4]), Weights(*others[4:])
         (steps, rows), (_, places, size), width = words.shape[:2], source.power.shape, source.values.size(-1)
         hidden, flat = state.size(1), words.flatten(0, 1)  # (T·B, E)
-        gates = torch.addmm(weights.bias, flat, weights.drive.t())  # (T·B, G)
+        gates = affine(flat, weights.drive, weights.bias)  # (T·B, G)
         raised, alphas = words.new_empty(steps, rows, size), words.new_empty(steps, rows, places)
         seen, carries = words.new_empty(steps + 1, rows, width + hidden), words.new_empty(steps + 1, rows, hidden)
         seen[0, :, width:], carries[0] = state, carry
@@ -78,13 +79,9 @@ class ReadInside(torch.autograd.Function):
         loaded().read_run_backward(*ctx.numbers, *map(address, given))
         both = seen.flatten(0, 1)  # ((T + 1)·B, V + H)
         before, contexts = both[:-rows, width:], both[rows:, :width]  # s_{t-1} and c_t
-        slopes = Weights(
-            into_gates.t() @ flat,
-            into_bias.sum(0),
-            into_queries.flatten(0, 1).t() @ before,
-            into_v.sum(0),
-            into_gates.t() @ contexts,
-            into_gates.t() @ before,
-        )
-        into_words = (into_gates @ weights.drive).view(steps, rows, -1)
+        into_drive, into_context_drive, into_recurrence = gradients(into_gates, flat, contexts, before)
+        (into_query,) = gradients(into_queries.flatten(0, 1), before)
+        own = (into_bias.sum(0), into_query, into_v.sum(0))
+        slopes = Weights(into_drive, *own, into_context_drive, into_recurrence)
+        into_words = affine(into_gates, weights.drive.t()).view(steps, rows, -1)
         return into_words, past, into_carry, into_keys, into_values, None, None, *slopes

@@ -161,7 +161,7 @@ class _LSTMStates(torch.autograd.Function):
             recurrence, gates, kept = ctx.saved_tensors
             loop, into_gates = Loop(Rows.full(*into_states.shape[:2]), gates, kept), torch.empty_like(gates)
             loop.backward(recurrence, into_states.transpose(0, 1), into_gates, into_ends)
-            return into_gates.view(*into_states.shape[:2], -1), loop.into_recurrence(into_gates), past, into_carry
+            return into_gates.view(*into_states.shape[:2], -1), *loop.into_weights(into_gates), past, into_carry
         recurrence, *tensors = ctx.saved_tensors
         tape = LSTMTape(*tensors)
         into_drives, into_state = torch.empty_like(tape.gates), torch.empty_like(past)
