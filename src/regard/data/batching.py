@@ -89,7 +89,7 @@ class EpochPlan:
     little padding, yet batches differ from epoch to epoch.
     """
 
-    def __init__(self, encodings: Sequence[Numbers], tokens: int, most: int, seed: int, window: int = 50):
+    def __init__(self, encodings: Sequence[Numbers], tokens: int, most: int, seed: int, window: int = 200):
         self.widths = [one.width for one in encodings]
         self.sort_keys = [one.order for one in encodings]
         self.tokens, self.most, self.seed, self.window = tokens, most, seed, window

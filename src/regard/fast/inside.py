@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from regard.fast.kernels import address, loaded
+from regard.fast.kernels import address, addresses, loaded
 from regard.fast.packed import packed, team
 from regard.fast.products import affine, gradients
 
@@ -46,7 +46,7 @@ class Loop:
         """gates are W x + b before; ends (2, B, H), the first states and carries, become the last; values (B, S, …)"""
         weight = packed(recurrence)  # held here: an address does not keep it alive
         given = (*map(address, (self.rows.begin, self.rows.order, weight)), self._part(self.gates))
-        kept = map(address, (*self.kept, *ends))
+        kept = (*addresses(self.kept), *addresses(ends))
         loaded().lstm_run(*self._numbers(values), *given, *kept, self._shown(values))
 
     def backward(self, recurrence: Tensor, into_values: Tensor, into_gates: Tensor, into_ends: Tensor) -> Tensor:
@@ -55,8 +55,8 @@ class Loop:
         turned, numbers = packed(recurrence.t()), self._numbers(into_values)
         given = (*map(address, (self.rows.begin, self.rows.order, turned)), self._part(self.gates))
         into_bias = into_ends.new_zeros(numbers[0], 4 * self.size)  # of each thread
-        into = (*map(address, self.kept[1:]), self._shown(into_values), self._part(into_gates))
-        loaded().lstm_run_backward(*numbers, *given, *into, *map(address, (*into_ends, into_bias)))
+        into = (*addresses(self.kept)[1:], self._shown(into_values), self._part(into_gates))
+        loaded().lstm_run_backward(*numbers, *given, *into, *addresses(into_ends), address(into_bias))
         return into_bias.sum(0)
 
     def into_weights(self, into_gates: Tensor, *inputs: Tensor) -> list[Tensor]:

@@ -114,8 +114,10 @@ void pack(long outputs, long inputs, long out, long in, const number *weight, nu
                       begin + few < inputs ? begin + few : inputs, out, in, weight + first * out, packed + first * inputs);
 }
 
-static inline __attribute__((always_inline)) void tile(const int rows, long inputs, const number *x, long stride,
-                                                       const number *panel, number *y, long width) {
+/* y += x W^T for a tile, where input i of row r is x[r * stride + i * step] */
+#define INLINE static inline __attribute__((always_inline))
+INLINE void tile(const int rows, long inputs, const number *x, long stride, long step, const number *panel, number *y,
+                 long width) {
     lanes sum[TALL][2];
     for (int r = 0; r < rows; r++)
         for (int half = 0; half < 2; half++) sum[r][half] = *(const lanes *)(y + r * width + half * WIDE);
@@ -124,7 +126,7 @@ static inline __attribute__((always_inline)) void tile(const int rows, long inpu
         for (int part = 0; part < PANEL; part += LINE) /* the next panel, into L2; past the last, nothing */
             __builtin_prefetch(panel + (inputs + i) * PANEL + part, 0, 2);
         for (int r = 0; r < rows; r++) {
-            number one = x[r * stride + i];
+            number one = x[r * stride + i * step];
             sum[r][0] += one * left;
             sum[r][1] += one * right;
         }
@@ -134,8 +136,7 @@ static inline __attribute__((always_inline)) void tile(const int rows, long inpu
 }
 
 /* One row by several panels: enough sums side by side that none waits for the last multiplication */
-static inline __attribute__((always_inline)) void line(const int panels, long inputs, const number *x,
-                                                       const number *packed, number *y) {
+INLINE void line(const int panels, long inputs, const number *x, const number *packed, number *y) {
     lanes sum[4][2];
     for (int p = 0; p < panels; p++)
         for (int half = 0; half < 2; half++) sum[p][half] = *(const lanes *)(y + p * PANEL + half * WIDE);
@@ -152,9 +153,10 @@ static inline __attribute__((always_inline)) void line(const int panels, long in
 /* Rows are shared out evenly: a tile of a few rows takes as long as one of more, since each sum waits for itself, and rows
  * that lie 4 KB apart push each other out of L1 where a tile has many. */
 #define TILE(height) \
-    case height: tile(height, inputs, x, stride, panel, y, width); break;
+    case height: tile(height, inputs, x, stride, step, panel, y, width); break;
 
-static void tiles(long rows, long inputs, const number *x, long stride, const number *panel, number *y, long width) {
+INLINE void tiles(long rows, long inputs, const number *x, long stride, long step, const number *panel, number *y,
+                  long width) {
     for (long left = (rows + TALL - 1) / TALL, height; left > 0; left--) {
         height = (rows + left - 1) / left;
         switch (height) { /* a number of rows that the compiler knows is a loop that it can unroll */
@@ -167,23 +169,31 @@ static void tiles(long rows, long inputs, const number *x, long stride, const nu
     }
 }
 
-/* y (rows, outputs; `width` apart) += x (rows, inputs; `stride` apart) W^T */
-static void add_apart(long rows, long outputs, long inputs, const number *x, long stride, const number *packed, number *y,
-                      long width) {
-    long whole = outputs / PANEL, rest = outputs % PANEL, panel = 0;
-    if (rows == 1)
-        for (; panel + 4 <= whole; panel += 4) line(4, inputs, x, packed + panel * inputs * PANEL, y + panel * PANEL);
+/* The same for all panels from this one on */
+INLINE void panels(long panel, long rows, long outputs, long inputs, const number *x, long stride, long step,
+                   const number *packed, number *y, long width) {
+    long whole = outputs / PANEL, rest = outputs % PANEL;
     for (; panel < whole; panel++)
         for (long i = 0; i < inputs; i += DEEP)
-            tiles(rows, inputs - i < DEEP ? inputs - i : DEEP, x + i, stride, packed + (panel * inputs + i) * PANEL,
-                  y + panel * PANEL, width);
+            tiles(rows, inputs - i < DEEP ? inputs - i : DEEP, x + i * step, stride, step,
+                  packed + (panel * inputs + i) * PANEL, y + panel * PANEL, width);
     for (long r = 0; rest && r < rows; r += TALL) { /* the last panel is not full: its sums stand beside y meanwhile */
         long few = rows - r < TALL ? rows - r : TALL;
         number last[TALL * PANEL] = {0}, *end = y + r * width + whole * PANEL;
         for (long k = 0; k < few; k++) memcpy(last + k * PANEL, end + k * width, sizeof(number) * rest);
-        tiles(few, inputs, x + r * stride, stride, packed + whole * inputs * PANEL, last, PANEL);
+        tiles(few, inputs, x + r * stride, stride, step, packed + whole * inputs * PANEL, last, PANEL);
         for (long k = 0; k < few; k++) memcpy(end + k * width, last + k * PANEL, sizeof(number) * rest);
     }
+}
+
+/* y (rows, outputs; `width` apart) += x (rows, inputs; `stride` apart) W^T */
+static void add_apart(long rows, long outputs, long inputs, const number *x, long stride, const number *packed, number *y,
+                      long width) {
+    long panel = 0;
+    if (rows == 1)
+        for (; panel + 4 <= outputs / PANEL; panel += 4)
+            line(4, inputs, x, packed + panel * inputs * PANEL, y + panel * PANEL);
+    panels(panel, rows, outputs, inputs, x, stride, 1, packed, y, width);
 }
 
 static void add_product(long rows, long outputs, long inputs, const number *x, long stride, const number *packed,
@@ -234,46 +244,45 @@ void squashed_slopes(long threads, long rows, long outputs, const number *y, con
     }
 }
 
-/* Gradients of weights: y (outputs, inputs) += sum over rows of slopes (outputs; `across` apart) times x (inputs; `stride`
- * apart). A library reads the slopes against their grain; here some rows of x are packed as if they were weights, and the
- * slopes turned, a block of outputs at a time, for all x that were multiplied by weights with the same outputs. */
-enum { BLOCK = 4 * TALL };
+/* Gradients of weights: y (outputs, inputs) = sum over rows of slopes (outputs; `across` apart) times x (inputs; `stride`
+ * apart). Many rows of x are packed as if they were weights, and are multiplied by a block of outputs after the other, whose
+ * slopes are laid side by side for all x that were multiplied by weights with these outputs. */
+enum { BLOCK = 4 * TALL, MANY = 2 * DEEP };
 
 /* How many numbers packed rows of x take */
-long gradient_room(long inputs) { return DEEP * ((inputs + PANEL - 1) / PANEL) * PANEL; }
+long gradient_room(long inputs) { return MANY * ((inputs + PANEL - 1) / PANEL) * PANEL; }
 
-static void turn_block(long rows, long outputs, long across, const number *slopes, number *turned) {
-    long r = 0, o = 0;
-    for (; o + 8 <= outputs; o += 8) {
-        for (r = 0; r + 8 <= rows; r += 8) turn(slopes + r * across + o, across, turned + o * DEEP + r, DEEP);
-        for (; r < rows; r++)
-            for (long k = o; k < o + 8; k++) turned[k * DEEP + r] = slopes[r * across + k];
-    }
-    for (; o < outputs; o++)
-        for (r = 0; r < rows; r++) turned[o * DEEP + r] = slopes[r * across + o];
+static void copy_block(long rows, long outputs, long across, const number *slopes, number *block) {
+    if (outputs == BLOCK) /* a size that the compiler knows */
+        for (long r = 0; r < rows; r++) memcpy(block + r * BLOCK, slopes + r * across, sizeof(number) * BLOCK);
+    else
+        for (long r = 0; r < rows; r++) memcpy(block + r * BLOCK, slopes + r * across, sizeof(number) * outputs);
 }
 
 static void gradient_rows(long rows, share my, long across, const number *slopes, long count, const int64_t *inputs,
                           const int64_t *strides, number *const *x, number *const *y, number *room) {
-    number turned[BLOCK * DEEP];
-    for (long begin = 0; begin < rows; begin += DEEP) {
-        long some = rows - begin < DEEP ? rows - begin : DEEP;
+    number block[BLOCK * MANY];
+    for (long begin = 0; begin < rows; begin += MANY) {
+        long some = rows - begin < MANY ? rows - begin : MANY;
         number *packed = room;
         for (long n = 0; n < count; packed += gradient_room(inputs[n]), n++)
             pack(inputs[n], some, 1, strides[n], x[n] + begin * strides[n], packed);
         for (long first = my.first; first < my.last; first += BLOCK) {
             long few = my.last - first < BLOCK ? my.last - first : BLOCK;
-            turn_block(some, few, across, slopes + begin * across + first, turned);
+            copy_block(some, few, across, slopes + begin * across + first, block);
             packed = room;
-            for (long n = 0; n < count; packed += gradient_room(inputs[n]), n++)
-                add_apart(few, inputs[n], some, turned, DEEP, packed, y[n] + first * inputs[n], inputs[n]);
+            for (long n = 0; n < count; packed += gradient_room(inputs[n]), n++) {
+                number *to = y[n] + first * inputs[n];
+                if (begin == 0) memset(to, 0, sizeof(number) * few * inputs[n]);
+                panels(0, few, inputs[n], some, block, 1, BLOCK, packed, to, inputs[n]);
+            }
         }
     }
 }
 
 /* By `threads`, which share out the outputs and have as much room each */
-void add_gradients(long threads, long rows, long outputs, long across, long count, long each, const number *slopes,
-                   const int64_t *inputs, const int64_t *strides, number *const *x, number *const *y, number *room) {
+void gradients(long threads, long rows, long outputs, long across, long count, long each, const number *slopes,
+               const int64_t *inputs, const int64_t *strides, number *const *x, number *const *y, number *room) {
     (void)threads;
 #pragma omp parallel num_threads(threads)
     {

@@ -38,7 +38,7 @@ SIGNATURES = {
     "affine": (6, 4, None),
     "squashed_slopes": (3, 4, None),
     "gradient_room": (1, 0, COUNT),
-    "add_gradients": (6, 6, None),
+    "gradients": (6, 6, None),
     "lstm_run": (9, 10, None),
     "lstm_run_backward": (9, 11, None),
     "read_run": (7, 14, ctypes.c_float),
@@ -101,6 +101,13 @@ def address(tensor: Tensor | None) -> int | None:
         return None
     assert tensor.is_contiguous()
     return tensor.data_ptr()
+
+
+def addresses(tensor: Tensor) -> list[int]:
+    """Of a tensor's parts along its first axis, each without gaps: taking them as tensors costs as much as a kernel."""
+    assert tensor.is_contiguous()
+    begin, size = tensor.data_ptr(), tensor.stride(0) * tensor.element_size()
+    return [begin + number * size for number in range(tensor.size(0))]
 
 
 def _compiled(compiler: str) -> Path:
