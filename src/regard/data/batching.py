@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -55,9 +56,13 @@ class Batch(NamedTuple):
 
 def pad(sequences: Sequence[Sequence[int]]) -> Padded:
     lengths = [len(sequence) for sequence in sequences]
-    longest = max(lengths)
-    rows = [[*sequence, *[0] * (longest - len(sequence))] for sequence in sequences]  # PAD is 0
-    return Padded(torch.tensor(rows, dtype=torch.long), torch.tensor(lengths))
+    longest, flat = max(lengths), list[int]()
+    for sequence in sequences:
+        flat += [*sequence, *[0] * (longest - len(sequence))]  # PAD is 0
+    numbers, counts = (
+        torch.from_numpy(np.array(one, dtype=np.int64)) for one in (flat, lengths)
+    )  # torch takes twice as long
+    return Padded(numbers.view(len(lengths), longest), counts)
 
 
 def join(sources: Sequence[Any]) -> Any:

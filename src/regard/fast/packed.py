@@ -38,7 +38,7 @@ def panel() -> int:
 
 def packed(*weights: Tensor) -> Tensor:
     """W (outputs, inputs), in any layout, for x Wᵀ; several as if they stood one below the other"""
-    if any(weight.size(0) % panel() for weight in weights[:-1]):
+    if len(weights) > 1 and any(weight.size(0) % panel() for weight in weights[:-1]):
         weights = (torch.cat(weights),)
     counts = [-(-weight.size(0) // panel()) * panel() * weight.size(1) for weight in weights]
     room = weights[0].new_empty(sum(counts))
