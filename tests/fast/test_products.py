@@ -65,11 +65,16 @@ def test_a_layer_is_the_plain_one_and_so_are_its_gradients(
         torch.testing.assert_close(fast, reference, **CLOSE)
 
 
-def test_what_needs_no_gradient_gets_none() -> None:
+def test_what_needs_no_gradient_costs_none(monkeypatch: pytest.MonkeyPatch) -> None:
     layer, x = nn.Linear(13, 37), torch.randn(20, 13)
     linear(layer, x).sum().backward()
     assert layer.weight.grad is not None
     torch.testing.assert_close(layer.weight.grad, x.sum(0).expand(37, 13), **CLOSE)
+    layer.weight.requires_grad_(False)
+    monkeypatch.setattr(products, "gradients", None)  # a frozen weight asks for none
+    inputs = x.clone().requires_grad_()
+    linear(layer, inputs).sum().backward()
+    torch.testing.assert_close(inputs.grad, layer.weight.sum(0).expand(20, 13), **CLOSE)
 
 
 @pytest.mark.parametrize("few", [0, 1, products.LEAST - 1])

@@ -59,9 +59,8 @@ def pad(sequences: Sequence[Sequence[int]]) -> Padded:
     longest, flat = max(lengths), list[int]()
     for sequence in sequences:
         flat += [*sequence, *[0] * (longest - len(sequence))]  # PAD is 0
-    numbers, counts = (
-        torch.from_numpy(np.array(one, dtype=np.int64)) for one in (flat, lengths)
-    )  # torch takes twice as long
+    # by way of numpy, which reads lists in less time than torch
+    numbers, counts = (torch.from_numpy(np.array(one, dtype=np.int64)) for one in (flat, lengths))
     return Padded(numbers.view(len(lengths), longest), counts)
 
 

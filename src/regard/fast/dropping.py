@@ -47,7 +47,7 @@ def _dropped(vectors: Tensor, share: float, seed: int) -> Tensor:
 
 @cache
 def _number(value: float) -> Tensor:
-    """Making it takes a third as long as dropping."""
+    """Kept: a tensor takes some microseconds to make."""
     return torch.tensor(value, dtype=torch.float32)
 
 

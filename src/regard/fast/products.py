@@ -74,4 +74,5 @@ class _Linear(torch.autograd.Function):
             loaded().squashed_slopes(threads, *given.shape, *map(address, (made, given, slopes, sums)))
             into_bias = sums.sum(0)
         into_inputs = affine(slopes, weight.t()) if ctx.needs_input_grad[0] else None
-        return into_inputs, *gradients(slopes, inputs), slopes.sum(0) if into_bias is None else into_bias, None
+        (into_weight,) = gradients(slopes, inputs) if ctx.needs_input_grad[1] else [None]
+        return into_inputs, into_weight, slopes.sum(0) if into_bias is None else into_bias, None
