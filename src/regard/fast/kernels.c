@@ -48,8 +48,8 @@ static inline number tangent(number x) { return 1.0f - 2.0f / (1.0f + power(2.0f
 
 /* Products of a few rows with the same weights again and again. A library packs weights anew for every product; here
  * they are packed once, into panels of two vectors of outputs, and a tile of several rows by a panel stays in registers:
- * up to 6 by 16, or 10 by 32 where vectors and registers are twice as many. All weights of a step are more than L2 holds: while
- * a panel is multiplied, the next one is fetched. */
+ * up to 6 by 16, or 10 by 32 where vectors and registers are twice as many. All weights of a step are more than L2 holds:
+ * while a panel is multiplied, the next one is fetched. */
 #ifdef __AVX512F__
 enum { WIDE = 16, TALL = 10 };
 #else

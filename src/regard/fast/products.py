@@ -1,5 +1,5 @@
 """Products of many rows at once, by the tiles of kernels.c: what a layer makes of its inputs, and the gradient of its
-weights. A library's products are as fast where matrices are large; of a few hundred rows they lose a tenth or more.
+weights. A library's products are as fast where matrices are large; gradients from a few hundred rows are not.
 """
 
 from typing import Any
