@@ -23,6 +23,7 @@ from regard.fast import (
     greedy,
     inside,
     kernels,
+    products,
     reading,
     reading_inside,
     recurrence,
@@ -106,6 +107,13 @@ def test_every_attention(name: str) -> None:
 @pytest.mark.parametrize("name", DECODERS)
 def test_every_decoder(name: str, cell: str) -> None:
     check(cell=cell, **DECODERS[name])
+
+
+@pytest.mark.parametrize("name", ["reads, then moves", "moves, then reads", "one direction"])
+def test_gates_that_lie_a_line_further_apart(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As those of 256 and 512 units do."""
+    monkeypatch.setattr(products, "PAGE", 1)
+    check(**DECODERS[name])
 
 
 @pytest.mark.parametrize("score", SCORES)

@@ -5,7 +5,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.fast import kernels, products
-from regard.fast.products import affine, gradients, linear
+from regard.fast.products import affine, gradients, linear, spaced
 from regard.fast.switch import plain
 
 pytestmark = pytest.mark.skipif(kernels.library() is None, reason="this machine has no C compiler")
@@ -34,6 +34,23 @@ def test_an_affine_map_is_torchs(rows: int, outputs: int, turned: bool) -> None:
     torch.testing.assert_close(affine(x, weight), x @ weight.t(), **CLOSE)
     torch.testing.assert_close(affine(x, weight, bias), x @ weight.t() + bias, **CLOSE)
     torch.testing.assert_close(affine(x, weight, bias, squash=True), (x @ weight.t() + bias).tanh(), **CLOSE)
+
+
+@pytest.mark.parametrize("inputs", [11, 300])  # more than stay in the cache at once: the rest is added to the first
+@pytest.mark.parametrize("outputs", [32, 67])
+def test_an_affine_map_is_written_between_what_stands_there(inputs: int, outputs: int, threads: int) -> None:
+    x, weight, bias = apart(23, inputs), torch.randn(outputs, inputs), torch.randn(outputs)
+    room = torch.full((23, outputs + 16), 7.0)
+    affine(x, weight, bias, into=room[:, :outputs])
+    torch.testing.assert_close(room[:, :outputs], x @ weight.t() + bias, atol=1e-4, rtol=1e-4)
+    assert (room[:, outputs:] == 7).all()
+
+
+def test_rows_are_never_a_multiple_of_4_kb_apart() -> None:
+    for size in (1023, 1024, 2048, 2064):
+        rows = spaced(3, size, torch.empty(0))
+        assert rows.shape == (3, size)
+        assert rows.stride(0) * rows.element_size() % 4096
 
 
 @pytest.mark.parametrize("rows", [1, 7, 64, 256, 259, 600])  # and more than are packed at once

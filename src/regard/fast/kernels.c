@@ -114,13 +114,14 @@ void pack(long outputs, long inputs, long out, long in, const number *weight, nu
                       begin + few < inputs ? begin + few : inputs, out, in, weight + first * out, packed + first * inputs);
 }
 
-/* y += x W^T for a tile, where input i of row r is x[r * stride + i * step] */
+/* y = from + x W^T for a tile, where input i of row r is x[r * stride + i * step]. `from` is y, or a row that all begin with
+ * (`apart` is 0), or nothing (0): y need not be written before, and read again. */
 #define INLINE static inline __attribute__((always_inline))
-INLINE void tile(const int rows, long inputs, const number *x, long stride, long step, const number *panel, number *y,
-                 long width) {
+INLINE void tile(const int rows, long inputs, const number *x, long stride, long step, const number *panel,
+                 const number *from, long apart, number *y, long width) {
     lanes sum[TALL][2];
     for (int r = 0; r < rows; r++)
-        for (int half = 0; half < 2; half++) sum[r][half] = *(const lanes *)(y + r * width + half * WIDE);
+        for (int half = 0; half < 2; half++) sum[r][half] = from ? *(const lanes *)(from + r * apart + half * WIDE) : (lanes){0};
     for (long i = 0; i < inputs; i++) {
         lanes left = *(const lanes *)(panel + i * PANEL), right = *(const lanes *)(panel + i * PANEL + WIDE);
         for (int part = 0; part < PANEL; part += LINE) /* the next panel, into L2; past the last, nothing */
@@ -153,10 +154,10 @@ INLINE void line(const int panels, long inputs, const number *x, const number *p
 /* Rows are shared out evenly: a tile of a few rows takes as long as one of more, since each sum waits for itself, and rows
  * that lie 4 KB apart push each other out of L1 where a tile has many. */
 #define TILE(height) \
-    case height: tile(height, inputs, x, stride, step, panel, y, width); break;
+    case height: tile(height, inputs, x, stride, step, panel, from, apart, y, width); break;
 
-INLINE void tiles(long rows, long inputs, const number *x, long stride, long step, const number *panel, number *y,
-                  long width) {
+INLINE void tiles(long rows, long inputs, const number *x, long stride, long step, const number *panel,
+                  const number *from, long apart, number *y, long width) {
     for (long left = (rows + TALL - 1) / TALL, height; left > 0; left--) {
         height = (rows + left - 1) / left;
         switch (height) { /* a number of rows that the compiler knows is a loop that it can unroll */
@@ -166,22 +167,27 @@ INLINE void tiles(long rows, long inputs, const number *x, long stride, long ste
 #endif
         }
         rows -= height, x += height * stride, y += height * width;
+        if (from) from += height * apart;
     }
 }
 
 /* The same for all panels from this one on */
 INLINE void panels(long panel, long rows, long outputs, long inputs, const number *x, long stride, long step,
-                   const number *packed, number *y, long width) {
+                   const number *packed, const number *from, long apart, number *y, long width) {
     long whole = outputs / PANEL, rest = outputs % PANEL;
-    for (; panel < whole; panel++)
+    for (; panel < whole; panel++) {
+        const number *begin = from ? from + panel * PANEL : 0;
+        number *to = y + panel * PANEL;
         for (long i = 0; i < inputs; i += DEEP)
             tiles(rows, inputs - i < DEEP ? inputs - i : DEEP, x + i * step, stride, step,
-                  packed + (panel * inputs + i) * PANEL, y + panel * PANEL, width);
+                  packed + (panel * inputs + i) * PANEL, i ? to : begin, i ? width : apart, to, width);
+    }
     for (long r = 0; rest && r < rows; r += TALL) { /* the last panel is not full: its sums stand beside y meanwhile */
         long few = rows - r < TALL ? rows - r : TALL;
         number last[TALL * PANEL] = {0}, *end = y + r * width + whole * PANEL;
-        for (long k = 0; k < few; k++) memcpy(last + k * PANEL, end + k * width, sizeof(number) * rest);
-        tiles(few, inputs, x + r * stride, stride, step, packed + whole * inputs * PANEL, last, PANEL);
+        const number *begin = from ? from + r * apart + whole * PANEL : 0;
+        for (long k = 0; begin && k < few; k++) memcpy(last + k * PANEL, begin + k * apart, sizeof(number) * rest);
+        tiles(few, inputs, x + r * stride, stride, step, packed + whole * inputs * PANEL, last, PANEL, last, PANEL);
         for (long k = 0; k < few; k++) memcpy(end + k * width, last + k * PANEL, sizeof(number) * rest);
     }
 }
@@ -193,7 +199,7 @@ static void add_apart(long rows, long outputs, long inputs, const number *x, lon
     if (rows == 1)
         for (; panel + 4 <= outputs / PANEL; panel += 4)
             line(4, inputs, x, packed + panel * inputs * PANEL, y + panel * PANEL);
-    panels(panel, rows, outputs, inputs, x, stride, 1, packed, y, width);
+    panels(panel, rows, outputs, inputs, x, stride, 1, packed, y, width, y, width);
 }
 
 static void add_product(long rows, long outputs, long inputs, const number *x, long stride, const number *packed,
@@ -212,19 +218,18 @@ static void set_product(long rows, long outputs, long inputs, const number *x, l
     add_product(rows, outputs, inputs, x, stride, packed, y);
 }
 
-/* y (rows, outputs) = x (rows, inputs; `stride` apart) W^T + bias, which may be 0, or tanh of it where it is to `squash` */
-void affine(long threads, long rows, long outputs, long inputs, long stride, long squash, const number *x,
+/* y (rows, outputs; `width` apart) = x (rows, inputs; `stride` apart) W^T + bias, which may be 0, or tanh of it where it is to
+ * `squash` */
+void affine(long threads, long rows, long outputs, long inputs, long stride, long width, long squash, const number *x,
             const number *packed, const number *bias, number *y) {
     (void)threads;
 #pragma omp parallel num_threads(threads)
     {
         share my = mine(rows);
-        long count = (my.last - my.first) * outputs;
-        number *to = y + my.first * outputs;
-        if (!bias) memset(to, 0, sizeof(number) * count);
-        for (long at = 0; bias && at < count; at += outputs) memcpy(to + at, bias, sizeof(number) * outputs);
-        add_product(my.last - my.first, outputs, inputs, x + my.first * stride, stride, packed, to);
-        for (long k = 0; squash && k < count; k++) to[k] = tangent(to[k]);
+        number *to = y + my.first * width, *end = y + my.last * width;
+        panels(0, my.last - my.first, outputs, inputs, x + my.first * stride, stride, 1, packed, bias, 0, to, width);
+        for (; squash && to < end; to += width)
+            for (long k = 0; k < outputs; k++) to[k] = tangent(to[k]);
     }
 }
 
@@ -273,8 +278,7 @@ static void gradient_rows(long rows, share my, long across, const number *slopes
             packed = room;
             for (long n = 0; n < count; packed += gradient_room(inputs[n]), n++) {
                 number *to = y[n] + first * inputs[n];
-                if (begin == 0) memset(to, 0, sizeof(number) * few * inputs[n]);
-                panels(0, few, inputs[n], some, block, 1, BLOCK, packed, to, inputs[n]);
+                panels(0, few, inputs[n], some, block, 1, BLOCK, packed, begin ? to : 0, inputs[n], to, inputs[n]);
             }
         }
     }
@@ -503,11 +507,11 @@ number attend_forward(long rows, long places, long size, long width, const numbe
     return attend(rows, places, size, width, query, powers, v, values, mask, raised, weights, context, width);
 }
 
-/* All steps of a decoder that reads before it moves. query is W_q, recurrence U, drive_context C, packed. gates (T, rows, 4H)
- * hold W x_t + b before and what the gates became after; seen (T + 1, rows, V + H) gets c_t and s_t side by side, and has s_0
+/* All steps of a decoder that reads before it moves. query is W_q, recurrence U, drive_context C, packed. gates (T, rows, 4H;
+ * `apart`) hold W x_t + b before and what the gates became after; seen (T + 1, rows, V + H) gets c_t and s_t side by side, and has s_0
  * in its first part; carries (T + 1, rows, H) begin with c_0; raised, weights and squashed are kept as in attend_forward and
  * lstm_forward. `rows` are some of `all`. room: rows A numbers. Returns the largest |q|. */
-static number read_rows(long steps, long rows, long all, long places, long size, long width, long hidden,
+static number read_rows(long steps, long rows, long all, long places, long size, long width, long hidden, long apart,
                         const number *query, const number *recurrence, const number *drive_context,
                         const number *powers, const number *v, const number *values, const uint8_t *mask, number *gates,
                         number *raised, number *weights, number *seen, number *carries, number *squashed,
@@ -516,24 +520,24 @@ static number read_rows(long steps, long rows, long all, long places, long size,
     number farthest = 0;
     for (long t = 0; t < steps; t++) {
         number *before = seen + t * all * both + width, *context = seen + (t + 1) * all * both;
-        number *driven = gates + t * all * wide;
+        number *driven = gates + t * all * apart;
         memset(room, 0, sizeof(number) * rows * size);
         add_product(rows, size, hidden, before, both, query, room);
         number far = attend(rows, places, size, width, room, powers, v, values, mask, raised + t * all * size,
                             weights + t * all * places, context, both);
         farthest = far > farthest ? far : farthest;
-        add_product(rows, wide, hidden, before, both, recurrence, driven);
-        add_product(rows, wide, width, context, both, drive_context, driven);
+        add_apart(rows, wide, hidden, before, both, recurrence, driven, apart);
+        add_apart(rows, wide, width, context, both, drive_context, driven, apart);
         for (long row = 0; row < rows; row++) {
             long at = t * small + row * hidden;
-            number *x = driven + row * wide;
+            number *x = driven + row * apart;
             lstm_row(hidden, x, carries + at, x, carries + small + at, squashed + at, context + row * both + width);
         }
     }
     return farthest;
 }
 
-number read_run(long threads, long steps, long rows, long places, long size, long width, long hidden,
+number read_run(long threads, long steps, long rows, long places, long size, long width, long hidden, long apart,
                 const number *query, const number *recurrence, const number *drive_context, const number *powers,
                 const number *v, const number *values, const uint8_t *mask, number *gates, number *raised,
                 number *weights, number *seen, number *carries, number *squashed, number *room) {
@@ -543,10 +547,10 @@ number read_run(long threads, long steps, long rows, long places, long size, lon
     {
         share my = mine(rows);
         long row = my.first, at = row * hidden;
-        farthest = read_rows(steps, my.last - row, rows, places, size, width, hidden, query, recurrence, drive_context,
-                             powers + row * places * size, v, values + row * places * width, mask + row * places,
-                             gates + 4 * at, raised + row * size, weights + row * places, seen + row * (width + hidden),
-                             carries + at, squashed + at, room + row * size);
+        farthest = read_rows(steps, my.last - row, rows, places, size, width, hidden, apart, query, recurrence,
+                             drive_context, powers + row * places * size, v, values + row * places * width,
+                             mask + row * places, gates + row * apart, raised + row * size, weights + row * places,
+                             seen + row * (width + hidden), carries + at, squashed + at, room + row * size);
     }
     return farthest;
 }
@@ -809,7 +813,7 @@ void attend_backward(long rows, long places, long size, long width, const number
  * into_weights may be 0; sums as in attend_backward, and those of all gates' slopes in into_bias (4H). past and into_carry
  * (rows, H) begin as zero and end as ds_0 and dc_0. `rows` are some of `all`. room: rows V + places. */
 static void read_rows_backward(long steps, long rows, long all, long places, long size, long width, long hidden,
-                               const number *turned_query, const number *turned_recurrence,
+                               long apart, const number *turned_query, const number *turned_recurrence,
                                const number *turned_context, const number *powers, const number *v,
                                const number *values, const uint8_t *mask, const number *gates, const number *raised,
                                const number *weights, const number *carries, const number *squashed,
@@ -819,18 +823,18 @@ static void read_rows_backward(long steps, long rows, long all, long places, lon
     long wide = 4 * hidden, both = width + hidden;
     number *into_context = room, *slopes = room + rows * width;
     for (long t = steps - 1; t >= 0; t--) {
-        number *slope = into_gates + t * all * wide, *into_query = into_queries + t * all * size;
+        number *slope = into_gates + t * all * apart, *into_query = into_queries + t * all * size;
         for (long row = 0; row < rows; row++) {
-            long at = (t * all + row) * hidden;
-            const number *into = into_seen + (t * all + row) * both;
-            number *restrict ds = past + row * hidden, *restrict d = slope + row * wide, *restrict sum = into_bias;
+            long nth = t * all + row, at = nth * hidden;
+            const number *into = into_seen + nth * both, *y = gates + nth * apart;
+            number *restrict ds = past + row * hidden, *restrict d = slope + row * apart, *restrict sum = into_bias;
             memcpy(into_context + row * width, into, sizeof(number) * width);
             for (long k = 0; k < hidden; k++) ds[k] += into[width + k];
-            lstm_row_backward(hidden, gates + 4 * at, carries + at, squashed + at, ds, into_carry + row * hidden, d);
+            lstm_row_backward(hidden, y, carries + at, squashed + at, ds, into_carry + row * hidden, d);
             for (long k = 0; k < wide; k++) sum[k] += d[k];
         }
-        set_product(rows, hidden, wide, slope, wide, turned_recurrence, past);
-        add_product(rows, width, wide, slope, wide, turned_context, into_context);
+        set_product(rows, hidden, wide, slope, apart, turned_recurrence, past);
+        add_product(rows, width, wide, slope, apart, turned_context, into_context);
         attend_backward(rows, places, size, width, powers, v, values, mask, raised + t * all * size,
                         weights + t * all * places, into_weights ? into_weights + t * all * places : 0, into_context,
                         slopes, into_query, into_keys, into_values, into_v);
@@ -840,7 +844,7 @@ static void read_rows_backward(long steps, long rows, long all, long places, lon
 
 /* By `threads`, each of which adds up its own into_v (threads, A) and into_bias (threads, 4H); room: rows V + threads
  * places */
-void read_run_backward(long threads, long steps, long rows, long places, long size, long width, long hidden,
+void read_run_backward(long threads, long steps, long rows, long places, long size, long width, long hidden, long apart,
                        const number *turned_query, const number *turned_recurrence, const number *turned_context,
                        const number *powers, const number *v, const number *values, const uint8_t *mask,
                        const number *gates, const number *raised, const number *weights, const number *carries,
@@ -852,11 +856,11 @@ void read_run_backward(long threads, long steps, long rows, long places, long si
     {
         share my = mine(rows);
         long row = my.first, at = row * hidden;
-        read_rows_backward(steps, my.last - row, rows, places, size, width, hidden, turned_query, turned_recurrence,
-                           turned_context, powers + row * places * size, v, values + row * places * width,
-                           mask + row * places, gates + 4 * at, raised + row * size, weights + row * places,
+        read_rows_backward(steps, my.last - row, rows, places, size, width, hidden, apart, turned_query,
+                           turned_recurrence, turned_context, powers + row * places * size, v, values + row * places * width,
+                           mask + row * places, gates + row * apart, raised + row * size, weights + row * places,
                            carries + at, squashed + at, into_seen + row * (width + hidden),
-                           into_weights ? into_weights + row * places : 0, into_gates + 4 * at,
+                           into_weights ? into_weights + row * places : 0, into_gates + row * apart,
                            into_queries + row * size, into_keys + row * places * size,
                            into_values + row * places * width, into_v + my.member * size,
                            into_bias + my.member * 4 * hidden, past + at, into_carry + at,

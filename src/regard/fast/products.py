@@ -12,17 +12,27 @@ from regard.fast.kernels import address, joins_threads, library, loaded
 from regard.fast.packed import packed
 from regard.fast.switch import wanted
 
+LINE, PAGE = 16, 1024  # numbers in a line of the cache, and in 4 KB
 LEAST = 16  # rows of a batch that are worth packing weights for; chosen, not measured
 
 
-def affine(inputs: Tensor, weight: Tensor, bias: Tensor | None = None, squash: bool = False) -> Tensor:
-    """x Wᵀ + b (R, O), or tanh of it, from x (R, I), whose rows may lie apart, and W (O, I) in any layout"""
+def affine(
+    inputs: Tensor, weight: Tensor, bias: Tensor | None = None, squash: bool = False, into: Tensor | None = None
+) -> Tensor:
+    """x Wᵀ + b (R, O), or tanh of it, from x (R, I), whose rows may lie apart, as those of `into` may, and W (O, I) in
+    any layout"""
     threads, (rows, size), outputs = torch.get_num_threads(), inputs.shape, len(weight)
-    assert inputs.stride(1) == 1
-    made, arranged = inputs.new_empty(rows, outputs), packed(weight)
-    numbers = (threads, rows, outputs, size, inputs.stride(0), squash)
-    loaded().affine(*numbers, inputs.data_ptr(), *map(address, (arranged, bias, made)))
+    made, arranged = inputs.new_empty(rows, outputs) if into is None else into, packed(weight)
+    assert inputs.stride(1) == made.stride(1) == 1
+    numbers = (threads, rows, outputs, size, inputs.stride(0), made.stride(0), squash)
+    loaded().affine(*numbers, inputs.data_ptr(), *map(address, (arranged, bias)), made.data_ptr())
     return made
+
+
+def spaced(rows: int, size: int, like: Tensor) -> Tensor:
+    """(R, O) for products to write to: rows that are a multiple of 4 KB apart would push each other out of the cache,
+    so they are laid a line further apart."""
+    return like.new_empty(rows, size + (LINE if size % PAGE == 0 else 0))[:, :size]
 
 
 def gradients(slopes: Tensor, *inputs: Tensor) -> list[Tensor]:
