@@ -4,14 +4,14 @@ torch's own take a call of their own for every weight to measure its gradient, o
 of the time of such a step to prepare it; small models have many small weights.
 """
 
+import ctypes
 import math
-from collections.abc import Iterable
 
 import torch
 from torch import Tensor, nn
 from torch.autograd.graph import increment_version
 
-from regard.fast.kernels import address, library, loaded
+from regard.fast.kernels import library, loaded, whole_numbers
 from regard.fast.switch import wanted
 
 BESIDE = 1e-6  # torch.nn.utils.clip_grad_norm_ adds it to the length
@@ -27,22 +27,21 @@ class Adam:
     def length(self) -> float:
         """Of the gradient of all weights."""
         _, gradients = self._learning()
-        counts, addresses = _numbers(one.numel() for one in gradients), _addresses(gradients)
-        squares = torch.zeros((), dtype=torch.float64)
-        loaded().squares(torch.get_num_threads(), len(gradients), *map(address, (counts, addresses, squares)))
-        return math.sqrt(squares)
+        counts, addresses = whole_numbers(*(one.numel() for one in gradients)), _addresses(gradients)
+        squares = ctypes.c_double()
+        loaded().squares(torch.get_num_threads(), len(gradients), counts, addresses, ctypes.byref(squares))
+        return math.sqrt(squares.value)
 
     def step(self, length: float, longest: float) -> None:
         """With a gradient of this length, shortened to the longest allowed (0: any)."""
         (options,), (weights, gradients) = self.optimiser.param_groups, self._learning()
         states = [self._state(one) for one in weights]
         kept = [one[kind] for kind in ("exp_avg", "exp_avg_sq", "step") for one in states]
-        counts, addresses = _numbers(one.numel() for one in weights), _addresses([*weights, *gradients, *kept])
+        counts, addresses = whole_numbers(*(one.numel() for one in weights)), _addresses([*weights, *gradients, *kept])
         share = min(1.0, longest / (length + BESIDE)) if longest else 1.0
         numbers = [share, options["lr"], *options["betas"], options["eps"], options["weight_decay"]]
-        chosen = torch.tensor(numbers, dtype=torch.float64)
-        counted = (torch.get_num_threads(), len(weights), self.decoupled)
-        loaded().adam(*counted, *map(address, (counts, addresses, chosen)))
+        chosen = (ctypes.c_double * len(numbers))(*numbers)
+        loaded().adam(torch.get_num_threads(), len(weights), self.decoupled, counts, addresses, chosen)
         increment_version(weights)  # for those who keep something that was made of them
 
     def _learning(self) -> tuple[list[Tensor], list[Tensor]]:
@@ -77,10 +76,6 @@ def step(optimiser: torch.optim.Optimizer, longest: float) -> None:
     optimiser.step()
 
 
-def _addresses(tensors: list[Tensor]) -> Tensor:
+def _addresses(tensors: list[Tensor]) -> ctypes.Array[ctypes.c_int64]:
     assert all(one.is_contiguous() for one in tensors)
-    return _numbers(one.data_ptr() for one in tensors)
-
-
-def _numbers(numbers: Iterable[int]) -> Tensor:
-    return torch.tensor(list(numbers), dtype=torch.int64)
+    return whole_numbers(*(one.data_ptr() for one in tensors))

@@ -89,7 +89,7 @@ class LSTMLayer(torch.autograd.Function):
         count, size = len(drives), recurrences[0].size(1)
         drive, bias = torch.cat(drives), torch.cat(biases) + torch.cat(past_biases)
         inputs = vectors.flatten(0, 1).index_select(0, rows.places)  # (R, I)
-        gates = affine(inputs, drive, bias, into=spaced(len(inputs), len(drive), inputs))  # (R, D·G)
+        gates = affine(inputs, drive, bias, into=spaced(inputs, len(inputs), len(drive)))  # (R, D·G)
         kept = vectors.new_empty(count, 3, len(inputs), size)
         ends = vectors.new_zeros(count, 2, len(vectors), size)
         values = vectors.new_zeros(*vectors.shape[:2], count * size)
@@ -105,7 +105,7 @@ class LSTMLayer(torch.autograd.Function):
     def backward(ctx: Any, into_values: Tensor, into_last: Tensor) -> tuple[Tensor | None, ...]:
         inputs, drive, gates, kept, *recurrences = ctx.saved_tensors
         into_values, count = into_values.contiguous(), len(recurrences)
-        into_gates, slopes = spaced(*gates.shape, gates), []
+        into_gates, slopes = spaced(gates, *gates.shape), []
         into_states = into_last.index_select(0, ctx.rows.order).chunk(count, 1)  # D × (B, H)
         for number, (recurrence, into_state) in enumerate(zip(recurrences, into_states, strict=True)):
             loop = Loop(ctx.rows, gates, kept[number], number, blank=True)

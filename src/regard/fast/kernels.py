@@ -110,6 +110,11 @@ def addresses(tensor: Tensor) -> list[int]:
     return [begin + number * size for number in range(tensor.size(0))]
 
 
+def whole_numbers(*numbers: int) -> ctypes.Array[ctypes.c_int64]:
+    """A list as the kernels want it, counts or addresses: a tensor takes ten times as long to make."""
+    return (ctypes.c_int64 * len(numbers))(*numbers)
+
+
 def _compiled(compiler: str) -> Path:
     source = b"".join(resources.files("regard.fast").joinpath(name).read_bytes() for name in SOURCES)
     # not platform.platform(): it starts a program to learn the processor's name, which nobody here asks for

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from regard.fast.kernels import address, joins_threads, library, loaded
+from regard.fast.kernels import address, joins_threads, library, loaded, whole_numbers
 from regard.fast.packed import packed
 from regard.fast.switch import wanted
 
@@ -29,7 +29,7 @@ def affine(
     return made
 
 
-def spaced(rows: int, size: int, like: Tensor) -> Tensor:
+def spaced(like: Tensor, rows: int, size: int) -> Tensor:
     """(R, O) for products to write to: rows that are a multiple of 4 KB apart would push each other out of the cache,
     so they are laid a line further apart."""
     return like.new_empty(rows, size + (LINE if size % PAGE == 0 else 0))[:, :size]
@@ -43,9 +43,9 @@ def gradients(slopes: Tensor, *inputs: Tensor) -> list[Tensor]:
     into = [slopes.new_empty(outputs, size) for size in sizes]
     each = sum(map(kernels.gradient_room, sizes))
     room = slopes.new_empty(threads, each)
-    begins = [one.data_ptr() for one in (*inputs, *into)]
-    about = torch.tensor([*sizes, *(one.stride(0) for one in inputs), *begins])
-    lists = [about.data_ptr() + 8 * len(into) * kind for kind in range(4)]  # slices would take longer than the rest
+    strides = [one.stride(0) for one in inputs]
+    begins = [[one.data_ptr() for one in some] for some in (inputs, into)]
+    lists = [whole_numbers(*one) for one in (sizes, strides, *begins)]
     numbers = (threads, rows, outputs, slopes.stride(0), len(into), each)
     kernels.gradients(*numbers, slopes.data_ptr(), *lists, room.data_ptr())
     return into

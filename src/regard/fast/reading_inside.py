@@ -43,7 +43,7 @@ class ReadInside(torch.autograd.Function):
         source, weights = Source(*others[:4]), Weights(*others[4:])
         (steps, rows), (_, places, size), width = words.shape[:2], source.power.shape, source.values.size(-1)
         hidden, flat = state.size(1), words.flatten(0, 1)  # (T·B, E)
-        gates = affine(flat, weights.drive, weights.bias, into=spaced(len(flat), 4 * hidden, flat))  # (T·B, G)
+        gates = affine(flat, weights.drive, weights.bias, into=spaced(flat, len(flat), 4 * hidden))  # (T·B, G)
         raised, alphas = words.new_empty(steps, rows, size), words.new_empty(steps, rows, places)
         seen, carries = words.new_empty(steps + 1, rows, width + hidden), words.new_empty(steps + 1, rows, hidden)
         seen[0, :, width:], carries[0] = state, carry
@@ -70,7 +70,7 @@ class ReadInside(torch.autograd.Function):
         into_alphas = None if into_alphas is None else into_alphas.contiguous()
         turned = [packed(one.t()) for one in (weights.query, weights.recurrence, weights.context_drive)]
         read, kept = (power, weights.v, values, mask), (raised, alphas, carries, squashed)
-        into_gates, into_queries = spaced(*gates.shape, gates), torch.empty_like(raised)
+        into_gates, into_queries = spaced(gates, *gates.shape), torch.empty_like(raised)
         into_keys, into_values = torch.zeros_like(power), torch.zeros_like(values)
         into_v, into_bias = gates.new_zeros(threads, size), gates.new_zeros(threads, 4 * hidden)
         past, into_carry = gates.new_zeros(2, rows, hidden)

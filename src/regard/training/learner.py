@@ -36,7 +36,9 @@ class Learner:
         for group in self.optimiser.param_groups:
             group["lr"] = rate
         self.optimiser.step() if self.fast is None else self.fast.step(length, self.options.clip)
-        self.optimiser.zero_grad(set_to_none=True)
+        for group in self.optimiser.param_groups:  # as its zero_grad does, which takes a tenth of a millisecond
+            for weight in group["params"]:
+                weight.grad = None
         if self.average:
             self.average.update(self.model, updates)
 

@@ -54,6 +54,7 @@ class Trainer:
         self.shown = shown and engine.leads
         most, tokens = self.options.batch_size * engine.world, self.options.batch_tokens * engine.world
         self.plan = EpochPlan(job.encodings, tokens, most, self.options.seed)
+        self.symbols = [one.counted for one in job.encodings]  # that each pair counts for
         self.evaluator = Evaluator(job, engine.device)
         self.keeper = Keeper(folder, job.recipe, engine.leads)
         torch.manual_seed(mix(self.options.seed))  # the same first weights in every process
@@ -95,13 +96,14 @@ class Trainer:
             self.log = Log(self.folder.log, self.progress.log_size)
             if self.options.tensorboard:
                 self.board = Board(self.folder.path / "tensorboard", self.progress.update)
-        per_epoch = len(self._groups(self.progress.epoch))
-        self.bar = Bar(per_epoch * self.options.epochs, self.progress.update, self.shown)
+        groups = self._groups(self.progress.epoch)
+        self.bar = Bar(len(groups) * self.options.epochs, self.progress.update, self.shown)
         self.saved = self.clock = time.monotonic()
         try:
             with StopRequest() as stop:
                 while not self._over():
-                    self._epoch(stop)
+                    self._epoch(groups, stop)
+                    groups = [] if self._over() else self._groups(self.progress.epoch)
             self._finish()
         finally:
             self.bar.close()
@@ -123,8 +125,7 @@ class Trainer:
         batches, size = self.plan.batches(epoch), self.options.accumulate
         return [batches[begin : begin + size] for begin in range(0, len(batches), size)]
 
-    def _epoch(self, stop: StopRequest) -> None:
-        groups = self._groups(self.progress.epoch)
+    def _epoch(self, groups: list[list[list[int]]], stop: StopRequest) -> None:
         self.learner.model.train()
         left = [numbers for group in groups[self.progress.batch :] for numbers in group]
         with closing(self._made(left)) as batches:
@@ -145,7 +146,7 @@ class Trainer:
     def _update(self, group: list[list[int]], batches: Iterator[Share], fraction: float) -> None:
         """One step of the optimiser on the mean loss per symbol over all batches of the group and all processes."""
         progress, engine, model = self.progress, self.engine, self.learner.model
-        symbols = sum(self.job.encodings[number].counted for numbers in group for number in numbers)
+        symbols = sum(self.symbols[number] for numbers in group for number in numbers)
         nll = 0.0
         for number in range(len(group)):
             with engine.keep_gradients_local(model) if number < len(group) - 1 else nullcontext():
