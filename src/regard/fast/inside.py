@@ -39,8 +39,8 @@ class Loop:
     """One direction, with the buffers that its backward pass reads."""
 
     def __init__(self, rows: Rows, gates: Tensor, kept: Tensor, number: int = 0, blank: bool = False):
-        """gates (R, D·G), of which direction `number` has its part; kept (3, R, H): s_{t-1}, c_{t-1} and tanh c_t.
-        The second direction goes backwards; blank: its first states are zero and get no gradient."""
+        """gates (R, D·G or more), of which direction `number` has its part; kept (3, R, H): s_{t-1}, c_{t-1} and
+        tanh c_t. The second direction goes backwards; blank: its first states are zero and get no gradient."""
         self.rows, self.gates, self.kept, self.number, self.blank = rows, gates, kept, number, blank
         self.size = kept.size(2)
 
@@ -52,8 +52,8 @@ class Loop:
         loaded().lstm_run(*self._numbers(values), *given, *kept, self._shown(values))
 
     def backward(self, recurrence: Tensor, into_values: Tensor, into_gates: Tensor, into_ends: Tensor) -> Tensor:
-        """into_gates (R, D·G) is filled in; into_ends (2, B, H), those of last states and carries, become those of the
-        first; returns the biases' (G,)."""
+        """into_gates, laid out as gates are, is filled in; into_ends (2, B, H), those of last states and carries,
+        become those of the first; returns the biases' (G,)."""
         turned, numbers = packed(recurrence.t()), self._numbers(into_values)
         given = (*map(address, (self.rows.begin, self.rows.order, turned)), self._part(self.gates))
         into_bias = into_ends.new_zeros(numbers[0], 4 * self.size)  # of each thread
@@ -69,7 +69,7 @@ class Loop:
     def _numbers(self, values: Tensor) -> tuple[int, ...]:
         steps, count = len(self.rows.begin) - 1, len(self.rows.order)
         down, along, _ = values.stride()
-        return team(count), steps, count, self.size, self.gates.stride(0), self.number, self.blank, down, along
+        return team(count), steps, count, self.size, self.gates.size(1), self.number, self.blank, down, along
 
     def _part(self, gates: Tensor) -> int:
         return gates.data_ptr() + self.number * 4 * self.size * gates.element_size()
@@ -89,7 +89,8 @@ class LSTMLayer(torch.autograd.Function):
         count, size = len(drives), recurrences[0].size(1)
         drive, bias = torch.cat(drives), torch.cat(biases) + torch.cat(past_biases)
         inputs = vectors.flatten(0, 1).index_select(0, rows.places)  # (R, I)
-        gates = affine(inputs, drive, bias, into=spaced(inputs, len(inputs), len(drive)))  # (R, D·G)
+        gates = spaced(inputs, len(inputs), len(drive))  # (R, D·G or a line more)
+        affine(inputs, drive, bias, into=gates[:, : len(drive)])
         kept = vectors.new_empty(count, 3, len(inputs), size)
         ends = vectors.new_zeros(count, 2, len(vectors), size)
         values = vectors.new_zeros(*vectors.shape[:2], count * size)
@@ -105,7 +106,7 @@ class LSTMLayer(torch.autograd.Function):
     def backward(ctx: Any, into_values: Tensor, into_last: Tensor) -> tuple[Tensor | None, ...]:
         inputs, drive, gates, kept, *recurrences = ctx.saved_tensors
         into_values, count = into_values.contiguous(), len(recurrences)
-        into_gates, slopes = spaced(gates, *gates.shape), []
+        into_gates, slopes = torch.empty_like(gates), []
         into_states = into_last.index_select(0, ctx.rows.order).chunk(count, 1)  # D × (B, H)
         for number, (recurrence, into_state) in enumerate(zip(recurrences, into_states, strict=True)):
             loop = Loop(ctx.rows, gates, kept[number], number, blank=True)
@@ -114,5 +115,5 @@ class LSTMLayer(torch.autograd.Function):
             into_recurrence, into_drive = loop.into_weights(into_gates, inputs)
             slopes += [into_drive, into_recurrence, into_bias, into_bias]
         into_vectors = inputs.new_zeros(into_values.size(0) * into_values.size(1), inputs.size(1))
-        into_vectors.index_copy_(0, ctx.rows.places, affine(into_gates, drive.t()))
+        into_vectors.index_copy_(0, ctx.rows.places, affine(into_gates[:, : len(drive)], drive.t()))
         return into_vectors.view(*into_values.shape[:2], -1), None, *slopes

@@ -121,7 +121,8 @@ INLINE void tile(const int rows, long inputs, const number *x, long stride, long
                  const number *from, long apart, number *y, long width) {
     lanes sum[TALL][2];
     for (int r = 0; r < rows; r++)
-        for (int half = 0; half < 2; half++) sum[r][half] = from ? *(const lanes *)(from + r * apart + half * WIDE) : (lanes){0};
+        for (int half = 0; half < 2; half++)
+            sum[r][half] = from ? *(const lanes *)(from + r * apart + half * WIDE) : (lanes){0};
     for (long i = 0; i < inputs; i++) {
         lanes left = *(const lanes *)(panel + i * PANEL), right = *(const lanes *)(panel + i * PANEL + WIDE);
         for (int part = 0; part < PANEL; part += LINE) /* the next panel, into L2; past the last, nothing */
@@ -507,10 +508,10 @@ number attend_forward(long rows, long places, long size, long width, const numbe
     return attend(rows, places, size, width, query, powers, v, values, mask, raised, weights, context, width);
 }
 
-/* All steps of a decoder that reads before it moves. query is W_q, recurrence U, drive_context C, packed. gates (T, rows, 4H;
- * `apart`) hold W x_t + b before and what the gates became after; seen (T + 1, rows, V + H) gets c_t and s_t side by side, and has s_0
- * in its first part; carries (T + 1, rows, H) begin with c_0; raised, weights and squashed are kept as in attend_forward and
- * lstm_forward. `rows` are some of `all`. room: rows A numbers. Returns the largest |q|. */
+/* All steps of a decoder that reads before it moves. query is W_q, recurrence U, drive_context C, packed. gates (T, rows, 4H),
+ * which lie `apart`, hold W x_t + b before and what the gates became after; seen (T + 1, rows, V + H) gets c_t and s_t side
+ * by side, and has s_0 in its first part; carries (T + 1, rows, H) begin with c_0; raised, weights and squashed are kept as
+ * in attend_forward and lstm_forward. `rows` are some of `all`. room: rows A numbers. Returns the largest |q|. */
 static number read_rows(long steps, long rows, long all, long places, long size, long width, long hidden, long apart,
                         const number *query, const number *recurrence, const number *drive_context,
                         const number *powers, const number *v, const number *values, const uint8_t *mask, number *gates,

@@ -111,7 +111,7 @@ def addresses(tensor: Tensor) -> list[int]:
 
 
 def whole_numbers(*numbers: int) -> ctypes.Array[ctypes.c_int64]:
-    """A list as the kernels want it, counts or addresses: a tensor takes ten times as long to make."""
+    """A list as the kernels want it, counts or addresses: a tensor takes two to four times as long to make."""
     return (ctypes.c_int64 * len(numbers))(*numbers)
 
 

@@ -30,9 +30,9 @@ def affine(
 
 
 def spaced(like: Tensor, rows: int, size: int) -> Tensor:
-    """(R, O) for products to write to: rows that are a multiple of 4 KB apart would push each other out of the cache,
-    so they are laid a line further apart."""
-    return like.new_empty(rows, size + (LINE if size % PAGE == 0 else 0))[:, :size]
+    """Room (R, O or a line more) for products to write to: rows that are a multiple of 4 KB apart would push each other
+    out of L1."""
+    return like.new_empty(rows, size + (LINE if size % PAGE == 0 else 0))
 
 
 def gradients(slopes: Tensor, *inputs: Tensor) -> list[Tensor]:
