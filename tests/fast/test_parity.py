@@ -49,8 +49,9 @@ DECODERS: dict[str, dict[str, Any]] = {
 @pytest.fixture(params=["kernels", "several threads", "loops in Python", "torch"], autouse=True)
 def spelling(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "torch":
-        for module in (attend, cross_entropy, gates, recurrence):
+        for module in (attend, gates, recurrence):
             monkeypatch.setattr(module, "library", lambda: None)
+        monkeypatch.setattr(cross_entropy, "fits", lambda readouts: False)
     elif kernels.library() is None:
         pytest.skip("this machine has no C compiler")
     elif request.param == "several threads":

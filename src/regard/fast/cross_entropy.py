@@ -10,7 +10,9 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from regard.fast.kernels import address, library, loaded
+from regard.fast.kernels import address, loaded
+from regard.fast.packed import packed
+from regard.fast.products import fits, multiply
 
 WORTH = 32  # leaving padding out copies every readout, to and fro, which costs about as much as so many of its logits
 CHUNK = 1 << 24  # logits held at once: 64 MiB of float32; with fewer rows the products wait for the weights
@@ -24,7 +26,7 @@ def linear_cross_entropy(
     padded = len(targets) - int(real.sum())
     if padded * len(weight) > WORTH * len(targets):
         readouts, targets = readouts[real], targets[real]
-    total, nll = _LinearCrossEntropy.apply(readouts, weight, bias, targets, padding, smoothing)
+    total, nll = _LinearCrossEntropy.apply(readouts.contiguous(), weight, bias, targets, padding, smoothing)
     return total, nll
 
 
@@ -43,11 +45,16 @@ class _LinearCrossEntropy(torch.autograd.Function):
         sums = _Sums(*readouts.new_zeros(2))
         rows = max(1, CHUNK // len(weight))
         room = readouts.new_empty(min(rows, len(readouts)), len(weight))
-        slope = _compiled_slopes if _compiles(room) else _slopes
+        arranged = packed(weight) if readouts.device.type == "cpu" and fits(readouts) else None
+        slope = _slopes if arranged is None else _compiled_slopes
         for begin in range(0, len(readouts), rows):
             part = slice(begin, begin + rows)
-            logits = torch.mm(readouts[part], weight.t(), out=room[: len(targets[part])])  # (m, N)  b is still to come
-            found = slope(logits, bias, targets[part], padding, smoothing, columns)
+            logits = room[: len(targets[part])]  # (m, N)
+            if arranged is None:
+                torch.addmm(bias, readouts[part], weight.t(), out=logits)
+            else:
+                multiply(readouts[part], arranged, bias, False, into=logits)
+            found = slope(logits, targets[part], padding, smoothing, columns)
             sums = _Sums(sums.nll + found.nll, sums.uniform + found.uniform)
             if learns:
                 torch.mm(logits, weight, out=into[0][part])
@@ -66,13 +73,8 @@ class _LinearCrossEntropy(torch.autograd.Function):
         return *(one.mul_(gradient) for one in into), None, None, None
 
 
-def _compiles(logits: Tensor) -> bool:
-    return logits.device.type == "cpu" and logits.dtype == torch.float32 and library() is not None
-
-
-def _slopes(logits: Tensor, bias: Tensor, targets: Tensor, padding: int, smoothing: float, columns: Tensor) -> _Sums:
-    """Logits (m, N), still without b, become their loss's slopes, whose sum over rows is added to columns (N,)."""
-    logits += bias
+def _slopes(logits: Tensor, targets: Tensor, padding: int, smoothing: float, columns: Tensor) -> _Sums:
+    """Logits (m, N) become their loss's slopes, whose sum over rows is added to columns (N,)."""
     places = targets[:, None]  # (m, 1)
     real, normaliser = targets != padding, logits.logsumexp(-1)  # (m,)
     nll = (normaliser - logits.gather(1, places)[:, 0])[real].sum()
@@ -84,13 +86,11 @@ def _slopes(logits: Tensor, bias: Tensor, targets: Tensor, padding: int, smoothi
     return _Sums(nll, uniform)
 
 
-def _compiled_slopes(
-    logits: Tensor, bias: Tensor, targets: Tensor, padding: int, smoothing: float, columns: Tensor
-) -> _Sums:
+def _compiled_slopes(logits: Tensor, targets: Tensor, padding: int, smoothing: float, columns: Tensor) -> _Sums:
     """The same by kernels.c, which goes over each row while it is at hand."""
     likely, mass, mean = logits.new_empty(3, len(logits)).unbind()
     numbers = torch.tensor(smoothing, dtype=logits.dtype)
-    tensors = (targets.contiguous(), numbers, bias, logits, likely, mass, mean, columns)
+    tensors = (targets.contiguous(), numbers, logits, likely, mass, mean, columns)
     loaded().softmax_slopes(*logits.shape, padding, *map(address, tensors))
     normaliser = mass.log()
     return _Sums((normaliser - likely).sum(), (normaliser - mean).sum())

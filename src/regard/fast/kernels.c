@@ -732,12 +732,11 @@ long greedy_run(long threads, long rows, long most, long places, long size, long
     return done;
 }
 
-/* log p(y) of each row of logits z + bias in two parts, likely z_y - max z and mass sum e^(z - max z), and the mean of
+/* log p(y) of each row of logits z in two parts, likely z_y - max z and mass sum e^(z - max z), and the mean of
  * z - max z. The logits become the slopes of the smoothed cross-entropy, p - e/N - (1 - e)[n = y], whose columns are added
  * up. A row whose target is `padding` says nothing. */
 void softmax_slopes(long rows, long count, long padding, const int64_t *targets, const number *smoothing,
-                    const number *restrict bias, number *logits, number *likely, number *mass, number *mean,
-                    number *restrict columns) {
+                    number *logits, number *likely, number *mass, number *mean, number *restrict columns) {
     number even = *smoothing / count, rest = 1.0f - *smoothing;
     for (long row = 0; row < rows; row++) {
         number *restrict z = logits + row * count, highest = -3.4e38f, all = 0, sum = 0;
@@ -747,10 +746,7 @@ void softmax_slopes(long rows, long count, long padding, const int64_t *targets,
             continue;
         }
 #pragma omp simd reduction(max : highest)
-        for (long n = 0; n < count; n++) {
-            z[n] += bias[n];
-            highest = z[n] > highest ? z[n] : highest;
-        }
+        for (long n = 0; n < count; n++) highest = z[n] > highest ? z[n] : highest;
         likely[row] = z[targets[row]] - highest;
 #pragma omp simd reduction(+ : all, sum)
         for (long n = 0; n < count; n++) {

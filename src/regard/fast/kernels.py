@@ -45,7 +45,7 @@ SIGNATURES = {
     "read_run_backward": (8, 23, None),
     "greedy_run": (12, 24, COUNT),
     "beam_run": (13, 28, COUNT),
-    "softmax_slopes": (3, 8, None),
+    "softmax_slopes": (3, 7, None),
     "place_norm": (5, 8, None),
     "place_norm_backward": (5, 10, None),
     "drop": (5, 3, None),

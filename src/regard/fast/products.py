@@ -21,12 +21,17 @@ def affine(
 ) -> Tensor:
     """x Wᵀ + b (R, O), or tanh of it, from x (R, I), whose rows may lie apart, as those of `into` may, and W (O, I) in
     any layout"""
-    threads, (rows, size), outputs = torch.get_num_threads(), inputs.shape, len(weight)
-    made, arranged = inputs.new_empty(rows, outputs) if into is None else into, packed(weight)
-    assert inputs.stride(1) == made.stride(1) == 1
-    numbers = (threads, rows, outputs, size, inputs.stride(0), made.stride(0), squash)
-    loaded().affine(*numbers, inputs.data_ptr(), *map(address, (arranged, bias)), made.data_ptr())
+    made = inputs.new_empty(len(inputs), len(weight)) if into is None else into
+    multiply(inputs, packed(weight), bias, squash, made)
     return made
+
+
+def multiply(inputs: Tensor, arranged: Tensor, bias: Tensor | None, squash: bool, into: Tensor) -> None:
+    """The same for weights that are packed already, for more products than this one"""
+    (rows, size), outputs = inputs.shape, into.size(1)
+    assert inputs.stride(1) == into.stride(1) == 1
+    numbers = (torch.get_num_threads(), rows, outputs, size, inputs.stride(0), into.stride(0), squash)
+    loaded().affine(*numbers, inputs.data_ptr(), *map(address, (arranged, bias)), into.data_ptr())
 
 
 def spaced(like: Tensor, rows: int, size: int) -> Tensor:
