@@ -5,7 +5,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from regard.fast.dropping import drop
+from regard.fast.dropping import Draws, drop
 
 
 class Noise(NamedTuple):
@@ -38,9 +38,18 @@ class Dropout(nn.Module):
             return vectors * self._mask(vectors[:, :1])  # (B, 1, D) over all T
         return nn.functional.dropout(vectors, self.share) if vectors.device.type != "cpu" else drop(vectors, self.share)
 
+    @property
+    def draws_masks(self) -> bool:
+        """Whether a sequence has masks of its own."""
+        return self.training and self.variational and self.share > 0
+
+    def draws(self) -> Draws:
+        """For a kernel that drops on its way, at every place anew."""
+        return Draws.of(self.share if self.training else 0.0)
+
     def noise(self, states: Tensor, layers: int, embed: int, readout: int) -> Noise:
         """Masks for a decoder of `layers` layers whose first states are like `states` (B, H)."""
-        if not (self.training and self.variational and self.share > 0):
+        if not self.draws_masks:
             return Noise(None, (None,) * layers, (None,) * layers, None)
         word, end = states.new_empty(len(states), embed), states.new_empty(len(states), readout)
         pasts, inputs = (tuple(self._mask(states) for _ in range(layers)) for _ in range(2))

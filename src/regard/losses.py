@@ -75,7 +75,7 @@ def readout_cross_entropy(readouts: Tensor, output: nn.Linear, wanted: Wanted) -
         readouts, targets = readouts.transpose(0, 1), targets.t()
     targets = targets.flatten()
     flat = (readouts.flatten(0, 1), output.weight, output.bias, targets, PAD, wanted.smoothing)
-    return Loss(*linear_cross_entropy(*flat), (targets != PAD).sum())
+    return Loss(*linear_cross_entropy(*flat))
 
 
 def supervised_attention(weights: Tensor, given: Tensor, kind: str = "cross-entropy") -> Tensor:

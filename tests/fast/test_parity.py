@@ -1,7 +1,7 @@
 """The fast spelling equals the plain one, which is the reference, in outputs, weights, gradients and answers.
 
-With kernels.c on one thread and on several, with loops in Python, and without a compiler; in float32, since
-that is what the kernels know.
+With layers and decoders as one call of whole.c or call by call, on one thread and on several, with loops in Python, and
+without a compiler; in float32, since that is what the kernels know.
 """
 
 from dataclasses import dataclass
@@ -15,17 +15,20 @@ from torch import Tensor
 from regard.attention import soft
 from regard.cells import CELLS
 from regard.decoders import recurrent
+from regard.encoders import recurrent as encoders
 from regard.fast import (
     attend,
     cross_entropy,
     encoding,
     gates,
     greedy,
+    hearing,
     inside,
     kernels,
     products,
     reading,
     reading_inside,
+    reciting,
     recurrence,
 )
 from regard.fast.switch import plain
@@ -46,8 +49,11 @@ DECODERS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.fixture(params=["kernels", "several threads", "loops in Python", "torch"], autouse=True)
-def spelling(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(params=["whole", "call by call", "several threads", "loops in Python", "torch"], autouse=True)
+def spelling(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    if request.param in ("call by call", "loops in Python", "torch"):
+        for module in (recurrent, encoders):
+            monkeypatch.setattr(module, "begins_here", lambda table, tokens: False)
     if request.param == "torch":
         for module in (attend, gates, recurrence):
             monkeypatch.setattr(module, "library", lambda: None)
@@ -55,13 +61,14 @@ def spelling(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     elif kernels.library() is None:
         pytest.skip("this machine has no C compiler")
     elif request.param == "several threads":
-        for module in (encoding, greedy, inside, reading_inside):
+        for module in (encoding, greedy, hearing, inside, reading_inside, reciting):
             monkeypatch.setattr(module, "team", lambda rows: min(3, rows))
     elif request.param == "loops in Python":  # products by torch
         for module in (reading, recurrence):
             monkeypatch.setattr(module, "loops_inside", lambda rows: False)
         for module in (encoding, recurrent):
             monkeypatch.setattr(module, "search_inside", lambda size: False)
+    return str(request.param)
 
 
 @dataclass
@@ -205,13 +212,15 @@ def test_dropout_between_layers_is_drawn_and_scaled(monkeypatch: pytest.MonkeyPa
         torch.testing.assert_close(fast.gradients[name], gradient, atol=1e-5, rtol=1e-4, msg=name)
 
 
-def test_the_loop_is_one_node(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_loop_is_one_node(spelling: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """That the fast spelling is taken at all, where it should be."""
-    taken: list[str] = []
-    original = reading.read_all
-    monkeypatch.setattr("regard.decoders.recurrent.read_all", lambda *given: (taken.append("all"), original(*given))[1])
+    heard, recited, read = Mock(wraps=encoders.hear), Mock(wraps=recurrent.recite), Mock(wraps=recurrent.read_all)
+    monkeypatch.setattr(encoders, "hear", heard)
+    monkeypatch.setattr(recurrent, "recite", recited)
+    monkeypatch.setattr(recurrent, "read_all", read)
     outcome(model(std=0.3).float())
-    assert bool(taken) == (attend.library() is not None)
+    assert heard.called == recited.called == (spelling in ("whole", "several threads"))
+    assert read.called == (spelling in ("call by call", "loops in Python"))
 
 
 def test_answers_follow_the_weights() -> None:

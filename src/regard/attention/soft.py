@@ -44,10 +44,14 @@ class Attention(nn.Module):
         self.terms = nn.ModuleList(terms)
         self.window = window
 
+    @property
+    def is_additive(self) -> bool:
+        """By softmax over all that may be read."""
+        return isinstance(self.score, AdditiveScore) and self.normalise is masked_softmax and self.window is None
+
     def reads_in_one_pass(self, memory: Memory) -> bool:
         """Whether fast.attend can do it: additive, softmax, nothing that looks back or limits the view."""
-        additive = isinstance(self.score, AdditiveScore) and self.normalise is masked_softmax and self.window is None
-        return additive and isinstance(memory.keys, Grown) and possible(memory.values)
+        return self.is_additive and isinstance(memory.keys, Grown) and possible(memory.values)
 
     def remember(self, encoded: Encoded) -> Memory:
         values, keys = encoded.values, self.score.keys(encoded.values)  # (B, S, V), (B, S, A)

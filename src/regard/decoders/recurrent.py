@@ -17,8 +17,10 @@ from regard.fast.beam import Found, Sought, beam_all
 from regard.fast.decoding import Arranged, Quick
 from regard.fast.gathering import Repeated, gathered
 from regard.fast.greedy import Walked, walk_all
+from regard.fast.hearing import begins_here
 from regard.fast.packed import search_inside
 from regard.fast.reading import Upper, read_all
+from regard.fast.reciting import Recited, Weights, recite
 from regard.fast.recurrence import lstm_states, own_loop, uses_own_loop
 from regard.fast.switch import allowed, wanted
 from regard.losses import Told, Wanted, cross_entropy, readout_cross_entropy
@@ -187,10 +189,30 @@ class RecurrentDecoder(nn.Module):
 
         Whatever does not wait for a state is done for all steps at once.
         """
+        recited = self._recite(tokens, encoded)
+        if recited is not None:
+            return recited.readouts.transpose(0, 1), recited.weights.transpose(0, 1)
         state, memory = self.start(encoded)
         words = self.dropout(self.words(tokens), state.noise.word)  # (B, T, E)
         unrolled = self._unroll(words, state, memory, looked)
         return cast(Tensor, unrolled.readouts), unrolled.weights
+
+    def _recite(self, tokens: Tensor, encoded: Encoded) -> Recited | None:
+        """The same in one call, for the kind of decoder that fast.reciting spells out."""
+        attention, output = self.attention, self.output
+        reads = isinstance(attention, Attention) and attention.is_additive and not attention.looks_back
+        reads = reads and isinstance(output, AttentionalOutput) and self.context_drive is not None
+        plain = self._bare() and len(self.cells) == 1 and not self.dropout.draws_masks
+        if not (reads and plain and begins_here(self.words, tokens)):
+            return None
+        score, (cell,) = cast(AdditiveScore, cast(Attention, attention).score), cast("Sequence[LSTMCell]", self.cells)
+        mix, drive = cast(AttentionalOutput, output).W_c, cast(Repeated, self.context_drive)
+        weights = Weights(
+            *(self.words.weight, score.U.weight, score.U.bias, score.W.weight, score.v.weight),
+            *(cell.W.weight, cell.W.bias, cell.U.bias, drive.weight, cell.U.weight, mix.weight, mix.bias),
+        )
+        first, draws = self.first.flat(encoded), (self.dropout.draws(), self.dropout.draws())
+        return recite(tokens, encoded.values, encoded.mask, first, weights, *draws)
 
     def see(self, tokens: Tensor, encoded: Encoded) -> Seen:
         """All steps before the output layer, with everything that was seen on the way."""

@@ -22,19 +22,19 @@ class Start(nn.Module):
     def _make(self, value_size: int, numbers: int) -> None:
         """Make the start's own layers."""
 
-    def _flat(self, encoded: Encoded) -> Tensor:
+    def flat(self, encoded: Encoded) -> Tensor:
         """All first states side by side, (B, layers · parts · H)."""
         raise NotImplementedError
 
     def forward(self, encoded: Encoded) -> Layers:
-        states = self._flat(encoded).view(-1, *self.shape)  # (B, layers, parts, H)
+        states = self.flat(encoded).view(-1, *self.shape)  # (B, layers, parts, H)
         return tuple(tuple(layer.unbind(1)) for layer in states.unbind(1))
 
 
 class ZeroStart(Start):
     """s_0 = 0"""
 
-    def _flat(self, encoded: Encoded) -> Tensor:
+    def flat(self, encoded: Encoded) -> Tensor:
         layers, parts, size = self.shape
         return encoded.summary.new_zeros(encoded.summary.size(0), layers * parts * size)
 
@@ -45,7 +45,7 @@ class LearnedStart(Start):
     def _make(self, value_size: int, numbers: int) -> None:
         self.first = nn.Parameter(torch.zeros(numbers))
 
-    def _flat(self, encoded: Encoded) -> Tensor:
+    def flat(self, encoded: Encoded) -> Tensor:
         return self.first.expand(encoded.summary.size(0), -1)
 
 
@@ -55,7 +55,7 @@ class LastStart(Start):
     def _make(self, value_size: int, numbers: int) -> None:
         self.W = nn.Linear(value_size, numbers)
 
-    def _flat(self, encoded: Encoded) -> Tensor:
+    def flat(self, encoded: Encoded) -> Tensor:
         return linear(self.W, encoded.summary, squash=True)
 
 
@@ -69,7 +69,7 @@ class SameStart(Start):
                 f"{self.shape[2]}: make them equal, or use start 'last'"
             )
 
-    def _flat(self, encoded: Encoded) -> Tensor:
+    def flat(self, encoded: Encoded) -> Tensor:
         layers, parts, _ = self.shape
         carry = torch.zeros_like(encoded.summary)
         one = torch.cat([encoded.summary] + [carry] * (parts - 1), -1)  # (B, parts · H)
@@ -86,7 +86,7 @@ class MeanStart(Start):
             for _ in range(layers * parts)
         )
 
-    def _flat(self, encoded: Encoded) -> Tensor:
+    def flat(self, encoded: Encoded) -> Tensor:
         real = encoded.mask[:, :, None].to(encoded.values.dtype)  # (B, S, 1)
         mean = (encoded.values * real).sum(1) / real.sum(1).clamp(min=1)  # (B, V)
         return torch.cat([network(mean) for network in self.networks], -1)

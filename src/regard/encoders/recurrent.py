@@ -12,6 +12,7 @@ from regard.data.batching import Padded
 from regard.dropout import Dropout
 from regard.encoders.lstmn import LSTMNEncoder
 from regard.fast.encoding import Reader, reads
+from regard.fast.hearing import begins_here, hear
 from regard.fast.recurrence import run_layer
 from regard.fast.switch import wanted
 
@@ -99,14 +100,16 @@ class RecurrentEncoder(nn.Module):
         self.dropout = dropout or Dropout(0.0)
 
     def forward(self, source: Padded) -> Encoded:
-        vectors = self.dropout(source.data)  # (B, S, E)
-        for number, layer in enumerate(self.layers):
-            layered = layer(vectors, source.lengths)
-            values = layered.values  # (B, S, V)
-            if self.residual and number > 0:
-                values = values + vectors
-            vectors = self.dropout(values)
-        return Encoded(vectors, source.mask, layered.last)
+        first = self.layers[0](self.dropout(source.data), source.lengths)
+        return self.climb(first._replace(values=self.dropout(first.values)), source)
+
+    def climb(self, below: Layered, source: Padded) -> Encoded:
+        """The layers above the first"""
+        for layer in self.layers[1:]:
+            layered = layer(below.values, source.lengths)
+            values = layered.values + below.values if self.residual else layered.values  # (B, S, V)
+            below = Layered(self.dropout(values), layered.last)
+        return Encoded(below.values, source.mask, below.last)
 
 
 class TextEncoder(nn.Sequential):
@@ -121,10 +124,20 @@ class TextEncoder(nn.Sequential):
 
     def forward(self, source: Padded) -> Encoded:
         embed, layers = cast(Embed, self[0]), cast(RecurrentEncoder, self[1])
-        if len(self._loops) < len(layers.layers) or self.training or not reads(embed.table, layers.size):
+        if len(self._loops) < len(layers.layers):
             encoded: Encoded = layers(embed(source))
             return encoded
+        if self.training or not reads(embed.table, layers.size):
+            return self._learn(embed.table, layers, source)
         if self._reader is None or not self._reader.fits():
             self._reader = Reader(embed.table, self._loops, layers.residual)
         read = self._reader(source)
         return Encoded(read.values, source.mask, read.last)
+
+    def _learn(self, table: nn.Embedding, layers: RecurrentEncoder, source: Padded) -> Encoded:
+        dropout = layers.dropout
+        if dropout.draws_masks or not begins_here(table, source.data):
+            encoded: Encoded = layers(self[0](source))
+            return encoded
+        first = hear(source.data, source.lengths, table, self._loops[0], dropout.draws(), dropout.draws())
+        return layers.climb(Layered(*first), source)

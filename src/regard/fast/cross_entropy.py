@@ -4,35 +4,51 @@ The gradient of a chunk's logits, softmax − wanted, is there as soon as its lo
 output layer, it costs no second pass, and the chunk can be forgotten.
 """
 
+import ctypes
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from regard.fast.kernels import address, loaded
-from regard.fast.packed import packed
-from regard.fast.products import fits, multiply
+from regard.fast.kernels import COUNT, POINTER, loaded
+from regard.fast.products import fits
+from regard.fast.scratch import run
 
 WORTH = 32  # leaving padding out copies every readout, to and fro, which costs about as much as so many of its logits
 CHUNK = 1 << 24  # logits held at once: 64 MiB of float32; with fewer rows the products wait for the weights
 
 
+class _Told(ctypes.Structure):
+    """`told` in whole.c"""
+
+    _fields_ = (
+        *((name, COUNT) for name in ("threads", "rows", "symbols", "read", "most", "padding", "learns")),
+        ("smoothing", ctypes.c_double),
+        ("sums", ctypes.c_double * 2),
+        *((name, POINTER) for name in ("targets", "readouts", "weight", "bias")),
+        *((name, POINTER) for name in ("into_readouts", "into_weight", "into_bias")),
+    )
+
+
+class Told(NamedTuple):
+    """What losses.cross_entropy calls total, nll and symbols."""
+
+    total: Tensor
+    nll: Tensor
+    symbols: Tensor
+
+
 def linear_cross_entropy(
     readouts: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, padding: int, smoothing: float
-) -> tuple[Tensor, Tensor]:
-    """readouts (M, R), O (N, R), b (N,), targets (M,) -> what losses.cross_entropy(O r + b) calls total and nll"""
+) -> Told:
+    """readouts (M, R), O (N, R), b (N,), targets (M,) -> that of losses.cross_entropy(O r + b)"""
     real = targets != padding
-    padded = len(targets) - int(real.sum())
-    if padded * len(weight) > WORTH * len(targets):
+    symbols = real.sum()
+    if (len(targets) - int(symbols)) * len(weight) > WORTH * len(targets):
         readouts, targets = readouts[real], targets[real]
     total, nll = _LinearCrossEntropy.apply(readouts.contiguous(), weight, bias, targets, padding, smoothing)
-    return total, nll
-
-
-class _Sums(NamedTuple):
-    nll: Tensor  # scalar: −Σ log p(y)
-    uniform: Tensor  # scalar: −Σ mean_n log p(n)
+    return Told(total, nll, symbols)
 
 
 class _LinearCrossEntropy(torch.autograd.Function):
@@ -40,28 +56,14 @@ class _LinearCrossEntropy(torch.autograd.Function):
     def forward(
         ctx: Any, readouts: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, padding: int, smoothing: float
     ) -> tuple[Tensor, Tensor]:
-        learns, columns = any(ctx.needs_input_grad[:3]), torch.zeros_like(bias)
-        into = [torch.empty_like(readouts), torch.zeros_like(weight), columns] if learns else []
-        sums = _Sums(*readouts.new_zeros(2))
-        rows = max(1, CHUNK // len(weight))
-        room = readouts.new_empty(min(rows, len(readouts)), len(weight))
-        arranged = packed(weight) if readouts.device.type == "cpu" and fits(readouts) else None
-        slope = _slopes if arranged is None else _compiled_slopes
-        for begin in range(0, len(readouts), rows):
-            part = slice(begin, begin + rows)
-            logits = room[: len(targets[part])]  # (m, N)
-            if arranged is None:
-                torch.addmm(bias, readouts[part], weight.t(), out=logits)
-            else:
-                multiply(readouts[part], arranged, bias, False, into=logits)
-            found = slope(logits, targets[part], padding, smoothing, columns)
-            sums = _Sums(sums.nll + found.nll, sums.uniform + found.uniform)
-            if learns:
-                torch.mm(logits, weight, out=into[0][part])
-                into[1].addmm_(logits.t(), readouts[part])
-        ctx.into = into
-        ctx.mark_non_differentiable(sums.nll)
-        return (1 - smoothing) * sums.nll + smoothing * sums.uniform, sums.nll
+        learns, rows = any(ctx.needs_input_grad[:3]), max(1, CHUNK // len(weight))
+        compiled = readouts.device.type == "cpu" and fits(readouts)
+        tell = _tell if compiled else _tell_plainly
+        ctx.into = [torch.empty_like(one) for one in (readouts, weight, bias)] if learns else []
+        sums = tell(readouts, weight, bias, targets.contiguous(), padding, smoothing, rows, ctx.into)
+        nll, uniform = sums.unbind()
+        ctx.mark_non_differentiable(nll)
+        return torch.lerp(nll, uniform, smoothing), nll
 
     @staticmethod
     @once_differentiable
@@ -73,24 +75,53 @@ class _LinearCrossEntropy(torch.autograd.Function):
         return *(one.mul_(gradient) for one in into), None, None, None
 
 
-def _slopes(logits: Tensor, targets: Tensor, padding: int, smoothing: float, columns: Tensor) -> _Sums:
-    """Logits (m, N) become their loss's slopes, whose sum over rows is added to columns (N,)."""
-    places = targets[:, None]  # (m, 1)
-    real, normaliser = targets != padding, logits.logsumexp(-1)  # (m,)
-    nll = (normaliser - logits.gather(1, places)[:, 0])[real].sum()
-    uniform = (normaliser - logits.mean(-1))[real].sum()
-    logits.sub_(normaliser[:, None]).exp_().sub_(smoothing / logits.size(1))
-    logits.scatter_add_(1, places, torch.full_like(normaliser, smoothing - 1)[:, None])
-    logits *= real[:, None]
-    columns += logits.sum(0)
-    return _Sums(nll, uniform)
+def _tell(
+    readouts: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    targets: Tensor,
+    padding: int,
+    smoothing: float,
+    rows: int,
+    into: list[Tensor],
+) -> Tensor:
+    """−Σ log p(y) and −Σ mean_n log p(n), (2,); `into`, where it is not empty, becomes the gradients of the total"""
+    sizes, columns = (len(readouts), *weight.shape), into[2] if into else torch.empty_like(bias)
+    told = _Told(torch.get_num_threads(), *sizes, rows, padding, bool(into), smoothing)
+    told.targets, told.readouts = targets.data_ptr(), readouts.data_ptr()
+    told.weight, told.bias, told.into_bias = weight.data_ptr(), bias.data_ptr(), columns.data_ptr()
+    if into:
+        told.into_readouts, told.into_weight = into[0].data_ptr(), into[1].data_ptr()
+    run(loaded().tell, loaded().tell_size, told)
+    return readouts.new_tensor(tuple(told.sums))
 
 
-def _compiled_slopes(logits: Tensor, targets: Tensor, padding: int, smoothing: float, columns: Tensor) -> _Sums:
-    """The same by kernels.c, which goes over each row while it is at hand."""
-    likely, mass, mean = logits.new_empty(3, len(logits)).unbind()
-    numbers = torch.tensor(smoothing, dtype=logits.dtype)
-    tensors = (targets.contiguous(), numbers, logits, likely, mass, mean, columns)
-    loaded().softmax_slopes(*logits.shape, padding, *map(address, tensors))
-    normaliser = mass.log()
-    return _Sums((normaliser - likely).sum(), (normaliser - mean).sum())
+def _tell_plainly(
+    readouts: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    targets: Tensor,
+    padding: int,
+    smoothing: float,
+    rows: int,
+    into: list[Tensor],
+) -> Tensor:
+    """The same by torch"""
+    sums, room = readouts.new_zeros(2), readouts.new_empty(min(rows, len(readouts)), len(weight))
+    for one in into[1:]:
+        one.zero_()
+    for begin in range(0, len(readouts), rows):
+        few, wanted = readouts[begin : begin + rows], targets[begin : begin + rows]
+        logits, places = room[: len(few)], wanted[:, None]  # (m, N), (m, 1)
+        torch.addmm(bias, few, weight.t(), out=logits)
+        real, normaliser = wanted != padding, logits.logsumexp(-1)  # (m,)
+        sums[0] += (normaliser - logits.gather(1, places)[:, 0])[real].sum()
+        sums[1] += (normaliser - logits.mean(-1))[real].sum()
+        if into:  # the logits become the slopes
+            logits.sub_(normaliser[:, None]).exp_().sub_(smoothing / logits.size(1))
+            logits.scatter_add_(1, places, torch.full_like(normaliser, smoothing - 1)[:, None])
+            logits *= real[:, None]
+            torch.mm(logits, weight, out=into[0][begin : begin + rows])
+            into[1].addmm_(logits.t(), few)
+            into[2] += logits.sum(0)
+    return sums

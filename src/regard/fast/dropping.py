@@ -4,6 +4,7 @@ backward pass drops the same ones again. With and without a compiler they are th
 torch draws one number after the other, which was a twentieth of training.
 """
 
+import ctypes
 from functools import cache
 from typing import Any
 
@@ -11,16 +12,33 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from regard.fast.kernels import address, library, loaded
+from regard.fast.kernels import COUNT, address, library, loaded
 
 LOW = 2**32 - 1
 
 
+class Draws(ctypes.Structure):
+    """What decides which numbers stay; `noise` in whole.c"""
+
+    _fields_ = (("least", COUNT), ("low", COUNT), ("high", COUNT), ("scale", ctypes.c_float))
+
+    @classmethod
+    def of(cls, share: float) -> "Draws":
+        """Drawn anew; all numbers stay where the share is 0."""
+        if share == 0:
+            return cls(0, 0, 0, 1.0)
+        seed = _seed()
+        return cls(round(share * 2**16), seed & LOW, seed >> 32, 1 / (1 - share))
+
+
 def drop(vectors: Tensor, share: float) -> Tensor:
     """Each number is 0 with probability `share`, else 1 / (1 − share) of what it was; 16 bits miss it by below 1e-5."""
-    seed = int(torch.empty((), dtype=torch.int64).random_())
-    dropped: Tensor = _Drop.apply(vectors, share, seed)
+    dropped: Tensor = _Drop.apply(vectors, share, _seed())
     return dropped
+
+
+def _seed() -> int:
+    return int(torch.empty((), dtype=torch.int64).random_())
 
 
 class _Drop(torch.autograd.Function):

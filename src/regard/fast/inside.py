@@ -8,8 +8,9 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from regard.fast.kernels import address, addresses, loaded
-from regard.fast.packed import packed, team
+from regard.fast.packed import laid, team
 from regard.fast.products import affine, gradients, spaced
+from regard.fast.scratch import scratch
 
 
 class Rows(NamedTuple):
@@ -46,19 +47,20 @@ class Loop:
 
     def forward(self, recurrence: Tensor, ends: Tensor, values: Tensor) -> None:
         """gates are W x + b before; ends (2, B, H), the first states and carries, become the last; values (B, S, …)"""
-        weight = packed(recurrence)  # held here: an address does not keep it alive
-        given = (*map(address, (self.rows.begin, self.rows.order, weight)), self._part(self.gates))
         kept = (*addresses(self.kept), *addresses(ends))
-        loaded().lstm_run(*self._numbers(values), *given, *kept, self._shown(values))
+        with scratch() as room:
+            given = (*self._turns(), laid(recurrence, room), self._part(self.gates))
+            loaded().lstm_run(*self._numbers(values), *given, *kept, self._shown(values))
 
     def backward(self, recurrence: Tensor, into_values: Tensor, into_gates: Tensor, into_ends: Tensor) -> Tensor:
         """into_gates, laid out as gates are, is filled in; into_ends (2, B, H), those of last states and carries,
         become those of the first; returns the biases' (G,)."""
-        turned, numbers = packed(recurrence.t()), self._numbers(into_values)
-        given = (*map(address, (self.rows.begin, self.rows.order, turned)), self._part(self.gates))
+        numbers = self._numbers(into_values)
         into_bias = into_ends.new_zeros(numbers[0], 4 * self.size)  # of each thread
         into = (*addresses(self.kept)[1:], self._shown(into_values), self._part(into_gates))
-        loaded().lstm_run_backward(*numbers, *given, *into, *addresses(into_ends), address(into_bias))
+        with scratch() as room:
+            given = (*self._turns(), laid(recurrence.t(), room), self._part(self.gates))
+            loaded().lstm_run_backward(*numbers, *given, *into, *addresses(into_ends), address(into_bias))
         return into_bias.sum(0)
 
     def into_weights(self, into_gates: Tensor, *inputs: Tensor) -> list[Tensor]:
@@ -70,6 +72,9 @@ class Loop:
         steps, count = len(self.rows.begin) - 1, len(self.rows.order)
         down, along, _ = values.stride()
         return team(count), steps, count, self.size, self.gates.size(1), self.number, self.blank, down, along
+
+    def _turns(self) -> tuple[int | None, ...]:
+        return address(self.rows.begin), address(self.rows.order)
 
     def _part(self, gates: Tensor) -> int:
         return gates.data_ptr() + self.number * 4 * self.size * gates.element_size()
@@ -89,7 +94,7 @@ class LSTMLayer(torch.autograd.Function):
         count, size = len(drives), recurrences[0].size(1)
         drive, bias = torch.cat(drives), torch.cat(biases) + torch.cat(past_biases)
         inputs = vectors.flatten(0, 1).index_select(0, rows.places)  # (R, I)
-        gates = spaced(inputs, len(inputs), len(drive))  # (R, D·G or a line more)
+        gates = vectors.new_empty(len(inputs), spaced(len(drive)))  # (R, D·G or a line more)
         affine(inputs, drive, bias, into=gates[:, : len(drive)])
         kept = vectors.new_empty(count, 3, len(inputs), size)
         ends = vectors.new_zeros(count, 2, len(vectors), size)
@@ -106,14 +111,15 @@ class LSTMLayer(torch.autograd.Function):
     def backward(ctx: Any, into_values: Tensor, into_last: Tensor) -> tuple[Tensor | None, ...]:
         inputs, drive, gates, kept, *recurrences = ctx.saved_tensors
         into_values, count = into_values.contiguous(), len(recurrences)
-        into_gates, slopes = torch.empty_like(gates), []
         into_states = into_last.index_select(0, ctx.rows.order).chunk(count, 1)  # D × (B, H)
-        for number, (recurrence, into_state) in enumerate(zip(recurrences, into_states, strict=True)):
-            loop = Loop(ctx.rows, gates, kept[number], number, blank=True)
-            into_ends = torch.stack([into_state, torch.zeros_like(into_state)])
-            into_bias = loop.backward(recurrence, into_values, into_gates, into_ends)
-            into_recurrence, into_drive = loop.into_weights(into_gates, inputs)
-            slopes += [into_drive, into_recurrence, into_bias, into_bias]
-        into_vectors = inputs.new_zeros(into_values.size(0) * into_values.size(1), inputs.size(1))
-        into_vectors.index_copy_(0, ctx.rows.places, affine(into_gates[:, : len(drive)], drive.t()))
+        into_vectors, slopes = inputs.new_zeros(into_values.size(0) * into_values.size(1), inputs.size(1)), []
+        with scratch() as room:
+            into_gates = room.take(*gates.shape)
+            for number, (recurrence, into_state) in enumerate(zip(recurrences, into_states, strict=True)):
+                loop = Loop(ctx.rows, gates, kept[number], number, blank=True)
+                into_ends = torch.stack([into_state, torch.zeros_like(into_state)])
+                into_bias = loop.backward(recurrence, into_values, into_gates, into_ends)
+                into_recurrence, into_drive = loop.into_weights(into_gates, inputs)
+                slopes += [into_drive, into_recurrence, into_bias, into_bias]
+            into_vectors.index_copy_(0, ctx.rows.places, affine(into_gates[:, : len(drive)], drive.t()))
         return into_vectors.view(*into_values.shape[:2], -1), None, *slopes

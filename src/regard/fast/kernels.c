@@ -265,8 +265,9 @@ static void copy_block(long rows, long outputs, long across, const number *slope
         for (long r = 0; r < rows; r++) memcpy(block + r * BLOCK, slopes + r * across, sizeof(number) * outputs);
 }
 
-static void gradient_rows(long rows, share my, long across, const number *slopes, long count, const int64_t *inputs,
-                          const int64_t *strides, number *const *x, number *const *y, number *room) {
+static void gradient_rows(long rows, share my, int onto, long across, const number *slopes, long count,
+                          const int64_t *inputs, const int64_t *strides, number *const *x, number *const *y,
+                          number *room) {
     number block[BLOCK * MANY];
     for (long begin = 0; begin < rows; begin += MANY) {
         long some = rows - begin < MANY ? rows - begin : MANY;
@@ -279,7 +280,7 @@ static void gradient_rows(long rows, share my, long across, const number *slopes
             packed = room;
             for (long n = 0; n < count; packed += gradient_room(inputs[n]), n++) {
                 number *to = y[n] + first * inputs[n];
-                panels(0, few, inputs[n], some, block, 1, BLOCK, packed, begin ? to : 0, inputs[n], to, inputs[n]);
+                panels(0, few, inputs[n], some, block, 1, BLOCK, packed, onto || begin ? to : 0, inputs[n], to, inputs[n]);
             }
         }
     }
@@ -292,7 +293,19 @@ void gradients(long threads, long rows, long outputs, long across, long count, l
 #pragma omp parallel num_threads(threads)
     {
         share my = mine(outputs);
-        gradient_rows(rows, my, across, slopes, count, inputs, strides, x, y, room + my.member * each);
+        gradient_rows(rows, my, 0, across, slopes, count, inputs, strides, x, y, room + my.member * each);
+    }
+}
+
+/* The same for one y, onto what is there or not */
+static void one_gradient(long threads, long rows, long outputs, int onto, long across, const number *slopes, long inputs,
+                         long stride, number *x, number *y, number *room) {
+    int64_t size = inputs, apart = stride;
+    (void)threads;
+#pragma omp parallel num_threads(threads)
+    {
+        share my = mine(outputs);
+        gradient_rows(rows, my, onto, across, slopes, 1, &size, &apart, &x, &y, room + my.member * gradient_room(inputs));
     }
 }
 
@@ -732,29 +745,28 @@ long greedy_run(long threads, long rows, long most, long places, long size, long
     return done;
 }
 
-/* log p(y) of each row of logits z in two parts, likely z_y - max z and mass sum e^(z - max z), and the mean of
- * z - max z. The logits become the slopes of the smoothed cross-entropy, p - e/N - (1 - e)[n = y], whose columns are added
- * up. A row whose target is `padding` says nothing. */
-void softmax_slopes(long rows, long count, long padding, const int64_t *targets, const number *smoothing,
-                    number *logits, number *likely, number *mass, number *mean, number *restrict columns) {
-    number even = *smoothing / count, rest = 1.0f - *smoothing;
+/* Adds -log p(y) of each row of logits z to sums[0], and the mean of -log p over all symbols to sums[1]. The logits become
+ * the slopes of the smoothed cross-entropy, p - e/N - (1 - e)[n = y], whose columns are added up. A row whose target is
+ * `padding` says nothing. */
+static void softmax_slopes(long rows, long count, long padding, const int64_t *targets, const double *smoothing, number *logits,
+                    double *sums, number *restrict columns) {
+    number even = (number)(*smoothing / count), rest = (number)(1 - *smoothing);
     for (long row = 0; row < rows; row++) {
         number *restrict z = logits + row * count, highest = -3.4e38f, all = 0, sum = 0;
         if (targets[row] == padding) {
             memset(z, 0, sizeof(number) * count);
-            likely[row] = mean[row] = 0, mass[row] = 1;
             continue;
         }
 #pragma omp simd reduction(max : highest)
         for (long n = 0; n < count; n++) highest = z[n] > highest ? z[n] : highest;
-        likely[row] = z[targets[row]] - highest;
+        number likely = z[targets[row]] - highest;
 #pragma omp simd reduction(+ : all, sum)
         for (long n = 0; n < count; n++) {
             number below = z[n] - highest;
             all += below;
             sum += z[n] = power(below);
         }
-        mean[row] = all / count, mass[row] = sum;
+        sums[0] += log(sum) - likely, sums[1] += log(sum) - all / count;
         number share = 1.0f / sum;
         for (long n = 0; n < count; n++) columns[n] += z[n] = z[n] * share - even;
         z[targets[row]] -= rest, columns[targets[row]] -= rest;

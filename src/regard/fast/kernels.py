@@ -1,5 +1,5 @@
-"""kernels.c and beam.c as a library: compiled once per machine by its own C compiler, in seconds, and kept in the
-user's cache. No compiler, no cache or REGARD_KERNELS=0: `library()` is None, and the same is done in torch."""
+"""kernels.c, beam.c and whole.c as a library: compiled once per machine by its own C compiler, in seconds, and kept in
+the user's cache. No compiler, no cache or REGARD_KERNELS=0: `library()` is None, and the same is done in torch."""
 
 import ctypes
 import hashlib
@@ -21,7 +21,11 @@ FLAGS = ["-O3", "-march=native", "-fPIC", "-shared", "-fno-math-errno", "-fno-tr
 if platform.machine() in ("x86_64", "AMD64"):  # compilers halve vectors of 512 bits lest the clock slow down; it does
     FLAGS.append("-mprefer-vector-width=512")  # so anyway, by the products, whose vectors are written out
 THREADS = "-fopenmp"
-SOURCES = ("kernels.c", "beam.c")  # one after the other, as one: what is inlined where is the compiler's to choose
+SOURCES = (
+    "kernels.c",
+    "beam.c",
+    "whole.c",
+)  # one after the other, as one: what is inlined where is the compiler's to choose
 MATHS = "-lm"
 COUNT, POINTER = ctypes.c_long, ctypes.c_void_p
 SIGNATURES = {
@@ -45,12 +49,22 @@ SIGNATURES = {
     "read_run_backward": (8, 23, None),
     "greedy_run": (12, 24, COUNT),
     "beam_run": (13, 28, COUNT),
-    "softmax_slopes": (3, 7, None),
     "place_norm": (5, 8, None),
     "place_norm_backward": (5, 10, None),
     "drop": (5, 3, None),
     "squares": (2, 3, None),
     "adam": (3, 3, None),
+    "hear_turns": (0, 1, COUNT),
+    "hear_size": (0, 1, COUNT),
+    "hear": (0, 2, None),
+    "hear_back_size": (0, 1, COUNT),
+    "hear_back": (0, 2, None),
+    "tell_size": (0, 1, COUNT),
+    "tell": (0, 2, None),
+    "recite_size": (0, 1, COUNT),
+    "recite": (0, 2, ctypes.c_float),
+    "recite_back_size": (0, 1, COUNT),
+    "recite_back": (0, 2, None),
 }  # counts, then pointers, then what is returned
 
 

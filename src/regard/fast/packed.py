@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from regard.fast.kernels import address, joins_threads, loaded
+from regard.fast.scratch import Scratch
 
 LEAST = 16  # rows of a thread: each fetches all weights by itself; chosen, not measured
 SMALL = 512  # up to this size of the state search stays inside kernels.c on any number of threads; measured at 256
@@ -47,6 +48,14 @@ def packed(*weights: Tensor) -> Tensor:
         kernels.pack(*weight.shape, *weight.stride(), weight.data_ptr(), place)
         place += count * room.element_size()
     return room
+
+
+def laid(weight: Tensor, room: Scratch) -> int:
+    """The same of one weight for as long as the room is held: its address"""
+    outputs, inputs = weight.shape
+    place = room.address(-(-outputs // panel()) * panel() * inputs)
+    loaded().pack(outputs, inputs, *weight.stride(), weight.data_ptr(), place)
+    return place
 
 
 class Steps:

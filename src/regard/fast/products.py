@@ -9,10 +9,11 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from regard.fast.kernels import address, joins_threads, library, loaded, whole_numbers
-from regard.fast.packed import packed
+from regard.fast.packed import laid
+from regard.fast.scratch import LINE, scratch
 from regard.fast.switch import wanted
 
-LINE, PAGE = 16, 1024  # numbers in a line of the cache, and in 4 KB
+PAGE = 1024  # numbers in 4 KB
 LEAST = 16  # rows of a batch that are worth packing weights for; chosen, not measured
 
 
@@ -22,22 +23,23 @@ def affine(
     """x Wᵀ + b (R, O), or tanh of it, from x (R, I), whose rows may lie apart, as those of `into` may, and W (O, I) in
     any layout"""
     made = inputs.new_empty(len(inputs), len(weight)) if into is None else into
-    multiply(inputs, packed(weight), bias, squash, made)
+    with scratch() as room:
+        multiply(inputs, laid(weight, room), bias, squash, made)
     return made
 
 
-def multiply(inputs: Tensor, arranged: Tensor, bias: Tensor | None, squash: bool, into: Tensor) -> None:
-    """The same for weights that are packed already, for more products than this one"""
+def multiply(inputs: Tensor, arranged: int, bias: Tensor | None, squash: bool, into: Tensor) -> None:
+    """The same for weights that are packed already, for more products than this one: their address"""
     (rows, size), outputs = inputs.shape, into.size(1)
     assert inputs.stride(1) == into.stride(1) == 1
     numbers = (torch.get_num_threads(), rows, outputs, size, inputs.stride(0), into.stride(0), squash)
-    loaded().affine(*numbers, inputs.data_ptr(), *map(address, (arranged, bias)), into.data_ptr())
+    loaded().affine(*numbers, inputs.data_ptr(), arranged, address(bias), into.data_ptr())
 
 
-def spaced(like: Tensor, rows: int, size: int) -> Tensor:
-    """Room (R, O or a line more) for products to write to: rows that are a multiple of 4 KB apart would push each other
-    out of L1."""
-    return like.new_empty(rows, size + (LINE if size % PAGE == 0 else 0))
+def spaced(size: int) -> int:
+    """How far apart rows of so many numbers should lie, for products to write to: a multiple of 4 KB, and they would
+    push each other out of L1."""
+    return size + (LINE if size % PAGE == 0 else 0)
 
 
 def gradients(slopes: Tensor, *inputs: Tensor) -> list[Tensor]:
@@ -47,12 +49,12 @@ def gradients(slopes: Tensor, *inputs: Tensor) -> list[Tensor]:
     sizes = [one.size(1) for one in inputs]
     into = [slopes.new_empty(outputs, size) for size in sizes]
     each = sum(map(kernels.gradient_room, sizes))
-    room = slopes.new_empty(threads, each)
     strides = [one.stride(0) for one in inputs]
     begins = [[one.data_ptr() for one in some] for some in (inputs, into)]
     lists = [whole_numbers(*one) for one in (sizes, strides, *begins)]
     numbers = (threads, rows, outputs, slopes.stride(0), len(into), each)
-    kernels.gradients(*numbers, slopes.data_ptr(), *lists, room.data_ptr())
+    with scratch() as room:
+        kernels.gradients(*numbers, slopes.data_ptr(), *lists, room.address(threads * each))
     return into
 
 

@@ -13,8 +13,9 @@ from torch.autograd.function import once_differentiable
 from regard.fast.attend import OutOfReach
 from regard.fast.energy import REACH
 from regard.fast.kernels import address, loaded
-from regard.fast.packed import packed, team
+from regard.fast.packed import laid, team
 from regard.fast.products import affine, gradients, spaced
+from regard.fast.scratch import scratch
 
 
 class Weights(NamedTuple):
@@ -43,18 +44,20 @@ class ReadInside(torch.autograd.Function):
         source, weights = Source(*others[:4]), Weights(*others[4:])
         (steps, rows), (_, places, size), width = words.shape[:2], source.power.shape, source.values.size(-1)
         hidden, flat = state.size(1), words.flatten(0, 1)  # (T·B, E)
-        gates = spaced(flat, len(flat), 4 * hidden)  # (T·B, G or a line more)
+        gates = words.new_empty(len(flat), spaced(4 * hidden))  # (T·B, G or a line more)
         affine(flat, weights.drive, weights.bias, into=gates[:, : 4 * hidden])
         raised, alphas = words.new_empty(steps, rows, size), words.new_empty(steps, rows, places)
         seen, carries = words.new_empty(steps + 1, rows, width + hidden), words.new_empty(steps + 1, rows, hidden)
         seen[0, :, width:], carries[0] = state, carry
-        squashed, room = words.new_empty(steps, rows, hidden), words.new_empty(rows, size)
-        arranged = [packed(one) for one in (weights.query, weights.recurrence, weights.context_drive)]
+        squashed = words.new_empty(steps, rows, hidden)
         read = (source.power, weights.v, source.values, source.mask)
         numbers = (team(rows), steps, rows, places, size, width, hidden, gates.size(1))
         kept = (gates, raised, alphas, seen, carries, squashed)
-        if loaded().read_run(*numbers, *map(address, (*arranged, *read, *kept, room))) > REACH:
-            raise OutOfReach
+        with scratch() as room:
+            arranged = [laid(one, room) for one in (weights.query, weights.recurrence, weights.context_drive)]
+            given = map(address, (*read, *kept))
+            if loaded().read_run(*numbers, *arranged, *given, room.address(rows * size)) > REACH:
+                raise OutOfReach
         ctx.numbers = numbers
         ctx.set_materialize_grads(False)
         ctx.save_for_backward(flat, *source[1:], *weights, *kept)
@@ -68,22 +71,24 @@ class ReadInside(torch.autograd.Function):
         threads, steps, rows, places, size, width, hidden, _ = ctx.numbers
         into_seen = torch.zeros_like(seen[1:]) if into_seen is None else into_seen.contiguous()
         into_alphas = None if into_alphas is None else into_alphas.contiguous()
-        turned = [packed(one.t()) for one in (weights.query, weights.recurrence, weights.context_drive)]
         read = (power, weights.v, values, mask, gates, raised, alphas, carries, squashed)
-        into_gates, into_queries = torch.empty_like(gates), torch.empty_like(raised)
         into_keys, into_values = torch.zeros_like(power), torch.zeros_like(values)
         into_v, into_bias = gates.new_zeros(threads, size), gates.new_zeros(threads, 4 * hidden)
         past, into_carry = gates.new_zeros(2, rows, hidden)
-        sums = (into_gates, into_queries, into_keys, into_values, into_v, into_bias, past, into_carry)
-        room = gates.new_empty(rows * width + threads * places)
-        given = (*turned, *read, into_seen, into_alphas, *sums, room)
-        loaded().read_run_backward(*ctx.numbers, *map(address, given))
         both = seen.flatten(0, 1)  # ((T + 1)·B, V + H)
         before, contexts = both[:-rows, width:], both[rows:, :width]  # s_{t-1} and c_t
-        into_gates = into_gates[:, : 4 * hidden]  # (T·B, G)
-        into_drive, into_context_drive, into_recurrence = gradients(into_gates, flat, contexts, before)
-        (into_query,) = gradients(into_queries.flatten(0, 1), before)
+        with scratch() as room:
+            into_gates, into_queries = room.take(*gates.shape), room.take(len(gates), size)
+            sums = (into_gates, into_queries, into_keys, into_values, into_v, into_bias, past, into_carry)
+            with room:
+                turned = [laid(one.t(), room) for one in (weights.query, weights.recurrence, weights.context_drive)]
+                given = map(address, (*read, into_seen, into_alphas, *sums))
+                meanwhile = room.address(rows * width + threads * places)
+                loaded().read_run_backward(*ctx.numbers, *turned, *given, meanwhile)
+            into_gates = into_gates[:, : 4 * hidden]  # (T·B, G)
+            into_drive, into_context_drive, into_recurrence = gradients(into_gates, flat, contexts, before)
+            (into_query,) = gradients(into_queries, before)
+            into_words = affine(into_gates, weights.drive.t()).view(steps, rows, -1)
         own = (into_bias.sum(0), into_query, into_v.sum(0))
         slopes = Weights(into_drive, *own, into_context_drive, into_recurrence)
-        into_words = affine(into_gates, weights.drive.t()).view(steps, rows, -1)
         return into_words, past, into_carry, into_keys, into_values, None, None, *slopes

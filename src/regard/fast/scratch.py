@@ -1,0 +1,79 @@
+"""Memory for what ends with the call that asks for it: weights in panels, slopes on their way to gradients.
+
+Every call of a thread gets the same memory, which the cache still holds; memory that others had meanwhile has to be
+fetched from afar before it can be written.
+"""
+
+import ctypes
+import threading
+from collections.abc import Callable
+from itertools import accumulate
+from typing import Any
+
+import torch
+from torch import Tensor
+
+LINE = 16  # numbers in a line of the cache
+
+
+class Scratch:
+    """A stack of blocks: what is taken within a `with` is free again after it."""
+
+    def __init__(self) -> None:
+        self._blocks = [torch.empty(0)]
+        self._used = 0  # of the last block
+        self._marks: list[tuple[int, int]] = []
+
+    def __enter__(self) -> "Scratch":
+        self._marks.append((len(self._blocks), self._used))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        count, self._used = self._marks.pop()
+        if count < len(self._blocks) and not self._marks:  # nobody has an address in it: next time one block will do
+            self._blocks = [torch.empty(sum(map(len, self._blocks)))]
+        else:
+            del self._blocks[count:]
+
+    def take(self, rows: int, size: int) -> Tensor:
+        """Room (rows, size), blank or not"""
+        count = rows * size
+        begin = self._begin(count)
+        return self._blocks[-1][begin : begin + count].view(rows, size)
+
+    def address(self, count: int) -> int:
+        """The same as a mere address, which is quicker to make"""
+        begin = self._begin(count)
+        return self._blocks[-1].data_ptr() + 4 * begin
+
+    def _begin(self, count: int) -> int:
+        begin, self._used = self._used, self._used + -(-count // LINE) * LINE
+        if self._used > len(self._blocks[-1]):
+            self._blocks.append(torch.empty(self._used))
+            begin, self._used = 0, self._used - begin
+        return begin
+
+
+_threads = threading.local()
+
+
+def scratch() -> Scratch:
+    """This thread's."""
+    try:
+        own: Scratch = _threads.scratch
+    except AttributeError:
+        own = _threads.scratch = Scratch()
+    return own
+
+
+def run(kernel: Callable[..., Any], size: Callable[..., int], given: ctypes.Structure) -> Any:
+    """A kernel that says how much it needs of it."""
+    with scratch() as room:
+        return kernel(ctypes.byref(given), room.address(size(ctypes.byref(given))))
+
+
+def cut(like: Tensor, *counts: int) -> tuple[Tensor, list[int]]:
+    """One piece of memory that is kept, and where its parts of so many numbers begin, each on a line of the cache"""
+    ends = list(accumulate(-(-count // LINE) * LINE for count in counts))
+    kept = like.new_empty(ends[-1])
+    return kept, [kept.data_ptr() + 4 * begin for begin in (0, *ends[:-1])]
