@@ -129,3 +129,18 @@ def test_scratch_is_taken_in_pieces_that_do_not_overlap_and_given_back() -> None
         assert room.address(10) == inner == begin + 64
     with scratch as room:
         assert room.address(1) == begin
+
+
+def test_scratch_stays_where_it_is_once_it_is_large_enough() -> None:
+    scratch = Scratch()
+
+    def call() -> list[int]:
+        with scratch as room:
+            outer = room.address(100)
+            with room:
+                inner = room.address(1000)
+            with room:
+                return [outer, inner, room.address(2000)]
+
+    call()
+    assert call() == call()

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 LINE = 16  # numbers in a line of the cache
+MORE = 2
 
 
 class Scratch:
@@ -29,11 +30,13 @@ class Scratch:
         return self
 
     def __exit__(self, *_: object) -> None:
-        count, self._used = self._marks.pop()
-        if count < len(self._blocks) and not self._marks:  # nobody has an address in it: next time one block will do
-            self._blocks = [torch.empty(sum(map(len, self._blocks)))]
-        else:
-            del self._blocks[count:]
+        count, used = self._marks.pop()
+        if not self._marks:  # nobody has an address in it any more: the last block, which is the largest, will do
+            count, used = 0, 0
+        if count < len(self._blocks):
+            del self._blocks[count:-1]
+            used = 0
+        self._used = used
 
     def take(self, rows: int, size: int) -> Tensor:
         """Room (rows, size), blank or not"""
@@ -49,7 +52,8 @@ class Scratch:
     def _begin(self, count: int) -> int:
         begin, self._used = self._used, self._used + -(-count // LINE) * LINE
         if self._used > len(self._blocks[-1]):
-            self._blocks.append(torch.empty(self._used))
+            # room for what may come: a page that nobody writes to is no memory yet, and to move is to begin anew
+            self._blocks.append(torch.empty(MORE * sum(map(len, self._blocks), self._used - begin)))
             begin, self._used = 0, self._used - begin
         return begin
 
