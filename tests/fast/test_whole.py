@@ -111,6 +111,14 @@ def test_cross_entropy_in_chunks(smoothing: float, chunk: int, monkeypatch: pyte
         torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-5)
 
 
+def test_cross_entropy_of_nothing_is_zero_and_teaches_nothing() -> None:
+    readouts, weight, bias = (torch.randn(*shape, requires_grad=True) for shape in ((3, 5), (99, 5), (99,)))
+    told = linear_cross_entropy(readouts, weight, bias, torch.zeros(3, dtype=torch.int64), 0, 0.1)  # all is padding
+    assert told.total == told.symbols == 0
+    for gradient in torch.autograd.grad(told.total, (readouts, weight, bias)):
+        assert (gradient == 0).all()
+
+
 def test_scratch_is_taken_in_pieces_that_do_not_overlap_and_given_back() -> None:
     scratch = Scratch()
     with scratch as room:

@@ -51,6 +51,15 @@ def linear_cross_entropy(
     return Told(total, nll, symbols)
 
 
+class _Asked(NamedTuple):
+    readouts: Tensor  # (M, R)
+    weight: Tensor  # (N, R)
+    bias: Tensor  # (N,)
+    targets: Tensor  # (M,)
+    padding: int
+    smoothing: float
+
+
 class _LinearCrossEntropy(torch.autograd.Function):
     @staticmethod
     def forward(
@@ -60,8 +69,8 @@ class _LinearCrossEntropy(torch.autograd.Function):
         compiled = readouts.device.type == "cpu" and fits(readouts)
         tell = _tell if compiled else _tell_plainly
         ctx.into = [torch.empty_like(one) for one in (readouts, weight, bias)] if learns else []
-        sums = tell(readouts, weight, bias, targets.contiguous(), padding, smoothing, rows, ctx.into)
-        nll, uniform = sums.unbind()
+        asked = _Asked(readouts, weight, bias, targets.contiguous(), padding, smoothing)
+        nll, uniform = tell(asked, rows, ctx.into).unbind()
         ctx.mark_non_differentiable(nll)
         return torch.lerp(nll, uniform, smoothing), nll
 
@@ -75,18 +84,12 @@ class _LinearCrossEntropy(torch.autograd.Function):
         return *(one.mul_(gradient) for one in into), None, None, None
 
 
-def _tell(
-    readouts: Tensor,
-    weight: Tensor,
-    bias: Tensor,
-    targets: Tensor,
-    padding: int,
-    smoothing: float,
-    rows: int,
-    into: list[Tensor],
-) -> Tensor:
-    """−Σ log p(y) and −Σ mean_n log p(n), (2,); `into`, where it is not empty, becomes the gradients of the total"""
+def _tell(asked: _Asked, rows: int, into: list[Tensor]) -> Tensor:
+    """−Σ log p(y) and −Σ mean_n log p(n), (2,), by so many rows at a time; `into`, where it is not empty, becomes the
+    gradients of the total"""
+    readouts, weight, bias, targets, padding, smoothing = asked
     sizes, columns = (len(readouts), *weight.shape), into[2] if into else torch.empty_like(bias)
+    assert weight.is_contiguous()
     told = _Told(torch.get_num_threads(), *sizes, rows, padding, bool(into), smoothing)
     told.targets, told.readouts = targets.data_ptr(), readouts.data_ptr()
     told.weight, told.bias, told.into_bias = weight.data_ptr(), bias.data_ptr(), columns.data_ptr()
@@ -96,17 +99,9 @@ def _tell(
     return readouts.new_tensor(tuple(told.sums))
 
 
-def _tell_plainly(
-    readouts: Tensor,
-    weight: Tensor,
-    bias: Tensor,
-    targets: Tensor,
-    padding: int,
-    smoothing: float,
-    rows: int,
-    into: list[Tensor],
-) -> Tensor:
+def _tell_plainly(asked: _Asked, rows: int, into: list[Tensor]) -> Tensor:
     """The same by torch"""
+    readouts, weight, bias, targets, padding, smoothing = asked
     sums, room = readouts.new_zeros(2), readouts.new_empty(min(rows, len(readouts)), len(weight))
     for one in into[1:]:
         one.zero_()

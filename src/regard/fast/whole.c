@@ -11,6 +11,14 @@ static number *cut(bench *room, long count) {
     return here;
 }
 
+/* How many numbers a call needs: what its layout takes of no room */
+#define SIZE(name, type, lay) \
+    long name(const type *given) { \
+        bench room = {0, 0}; \
+        lay(given, &room); \
+        return room.used; \
+    }
+
 static long panelled(long outputs, long inputs) { return (outputs + PANEL - 1) / PANEL * PANEL * inputs; }
 
 /* Dropout by the draws of `drop`: those below `least` of 2^16 */
@@ -110,11 +118,7 @@ static hear_room lay_hear(const heard *h, bench *room) {
     return (hear_room){raw, ends, bias, cut(room, panelled(gates, most))};
 }
 
-long hear_size(const heard *h) {
-    bench room = {0, 0};
-    lay_hear(h, &room);
-    return room.used;
-}
+SIZE(hear_size, heard, lay_hear)
 
 void hear(const heard *h, number *begin) {
     bench all = {begin, 0};
@@ -153,11 +157,7 @@ static hear_back_room lay_hear_back(const heard *h, bench *room) {
     return (hear_back_room){into_raw, into_gates, into_inputs, ends, bias, cut(room, packed > sums ? packed : sums)};
 }
 
-long hear_back_size(const heard *h) {
-    bench room = {0, 0};
-    lay_hear_back(h, &room);
-    return room.used;
-}
+SIZE(hear_back_size, heard, lay_hear_back)
 
 void hear_back(const heard *h, number *begin) {
     bench all = {begin, 0};
@@ -230,11 +230,7 @@ static recite_room lay_recite(const recited *r, bench *room) {
                          cut(room, larger(layers, panelled(r->read, r->width + r->hidden)))};
 }
 
-long recite_size(const recited *r) {
-    bench room = {0, 0};
-    lay_recite(r, &room);
-    return room.used;
-}
+SIZE(recite_size, recited, lay_recite)
 
 /* Returns the largest |k| or |q|: beyond the reach of the powers all of it is worth nothing. */
 number recite(const recited *r, number *begin) {
@@ -290,11 +286,7 @@ static recite_back_room lay_recite_back(const recited *r, bench *room) {
     return cuts;
 }
 
-long recite_back_size(const recited *r) {
-    bench room = {0, 0};
-    lay_recite_back(r, &room);
-    return room.used;
-}
+SIZE(recite_back_size, recited, lay_recite_back)
 
 void recite_back(const recited *r, number *begin) {
     bench all = {begin, 0};
@@ -365,11 +357,7 @@ static tell_room lay_tell(const told *t, bench *room) {
     return (tell_room){logits, packed, turned, cut(room, t->learns ? t->threads * gradient_room(t->read) : 0)};
 }
 
-long tell_size(const told *t) {
-    bench room = {0, 0};
-    lay_tell(t, &room);
-    return room.used;
-}
+SIZE(tell_size, told, lay_tell)
 
 void tell(told *t, number *begin) {
     bench all = {begin, 0};
@@ -378,6 +366,7 @@ void tell(told *t, number *begin) {
     pack(symbols, read, read, 1, t->weight, room.packed);
     if (t->learns) pack(read, symbols, 1, read, t->weight, room.turned);
     memset(t->into_bias, 0, sizeof(number) * symbols);
+    if (t->learns && !t->rows) memset(t->into_weight, 0, sizeof(number) * symbols * read); /* else the first rows write it */
     for (long first = 0; first < t->rows; first += t->most) {
         long some = t->rows - first < t->most ? t->rows - first : t->most;
         number *readouts = (number *)t->readouts + first * read;
