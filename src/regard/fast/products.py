@@ -23,17 +23,12 @@ def affine(
     """x Wᵀ + b (R, O), or tanh of it, from x (R, I), whose rows may lie apart, as those of `into` may, and W (O, I) in
     any layout"""
     made = inputs.new_empty(len(inputs), len(weight)) if into is None else into
+    assert inputs.stride(1) == made.stride(1) == 1
+    numbers = (torch.get_num_threads(), *made.shape, inputs.size(1), inputs.stride(0), made.stride(0), squash)
     with scratch() as room:
-        multiply(inputs, laid(weight, room), bias, squash, made)
+        arranged = laid(weight, room)
+        loaded().affine(*numbers, inputs.data_ptr(), arranged, address(bias), made.data_ptr())
     return made
-
-
-def multiply(inputs: Tensor, arranged: int, bias: Tensor | None, squash: bool, into: Tensor) -> None:
-    """The same for weights that are packed already, for more products than this one: their address"""
-    (rows, size), outputs = inputs.shape, into.size(1)
-    assert inputs.stride(1) == into.stride(1) == 1
-    numbers = (torch.get_num_threads(), rows, outputs, size, inputs.stride(0), into.stride(0), squash)
-    loaded().affine(*numbers, inputs.data_ptr(), arranged, address(bias), into.data_ptr())
 
 
 def spaced(size: int) -> int:
