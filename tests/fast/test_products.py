@@ -46,6 +46,23 @@ def test_an_affine_map_is_written_between_what_stands_there(inputs: int, outputs
     assert (room[:, outputs:] == 7).all()
 
 
+@pytest.mark.parametrize("rows", [1, 121, 250])
+@pytest.mark.parametrize("outputs", [256, 300, 595])
+@pytest.mark.parametrize("inputs", [512, 530, 1100])
+def test_more_than_the_caches_hold_is_taken_in_parts(rows: int, outputs: int, inputs: int, threads: int) -> None:
+    """More rows, panels and inputs than one part of each has, by a little and by some parts"""
+    x, weight, bias, slopes = (
+        apart(rows, inputs),
+        torch.randn(outputs, inputs),
+        torch.randn(outputs),
+        apart(rows, outputs),
+    )
+    exact = (x.double() @ weight.double().t() + bias.double()).float()
+    torch.testing.assert_close(affine(x, weight, bias), exact, atol=1e-4, rtol=1e-4)
+    (into,) = gradients(slopes, x)
+    torch.testing.assert_close(into, (slopes.double().t() @ x.double()).float(), atol=1e-4, rtol=1e-4)
+
+
 def test_rows_are_never_a_multiple_of_4_kb_apart() -> None:
     for size in (1023, 1024, 2048, 2064):
         assert size <= spaced(size) <= size + 16

@@ -49,14 +49,15 @@ static inline number tangent(number x) { return 1.0f - 2.0f / (1.0f + power(2.0f
 /* Products of a few rows with the same weights again and again. A library packs weights anew for every product; here
  * they are packed once, into panels of two vectors of outputs, and a tile of several rows by a panel stays in registers:
  * up to 6 by 16, or 10 by 32 where vectors and registers are twice as many. All weights of a step are more than L2 holds:
- * while a panel is multiplied, the next one is fetched. */
+ * while a part of a panel is multiplied, the next one is fetched. */
 #ifdef __AVX512F__
 enum { WIDE = 16, TALL = 10 };
 #else
 enum { WIDE = 8, TALL = 6 };
 #endif
 enum { PANEL = 2 * WIDE, LINE = 16 }; /* a line of the cache has 16 numbers */
-enum { DEEP = 256 };                  /* so many inputs of a panel stay in L1 while all rows are multiplied by them */
+enum { DEEP = 256 };                  /* so many inputs of a panel stay in L1 while some rows are multiplied by them */
+enum { SOME = 12 * TALL, BESIDE = 8, LONG = 2 * DEEP }; /* rows, panels and inputs of both that stay in L2, see `panels` */
 typedef number lanes __attribute__((vector_size(4 * WIDE), aligned(4), may_alias));
 
 long panel_outputs(void) { return PANEL; }
@@ -115,18 +116,17 @@ void pack(long outputs, long inputs, long out, long in, const number *weight, nu
 }
 
 /* y = from + x W^T for a tile, where input i of row r is x[r * stride + i * step]. `from` is y, or a row that all begin with
- * (`apart` is 0), or nothing (0): y need not be written before, and read again. */
+ * (`apart` is 0), or nothing (0): y need not be written before, and read again. Meanwhile `next` is fetched into L2. */
 #define INLINE static inline __attribute__((always_inline))
 INLINE void tile(const int rows, long inputs, const number *x, long stride, long step, const number *panel,
-                 const number *from, long apart, number *y, long width) {
+                 const number *next, const number *from, long apart, number *y, long width) {
     lanes sum[TALL][2];
     for (int r = 0; r < rows; r++)
         for (int half = 0; half < 2; half++)
             sum[r][half] = from ? *(const lanes *)(from + r * apart + half * WIDE) : (lanes){0};
     for (long i = 0; i < inputs; i++) {
         lanes left = *(const lanes *)(panel + i * PANEL), right = *(const lanes *)(panel + i * PANEL + WIDE);
-        for (int part = 0; part < PANEL; part += LINE) /* the next panel, into L2; past the last, nothing */
-            __builtin_prefetch(panel + (inputs + i) * PANEL + part, 0, 2);
+        for (int part = 0; part < PANEL; part += LINE) __builtin_prefetch(next + i * PANEL + part, 0, 2);
         for (int r = 0; r < rows; r++) {
             number one = x[r * stride + i * step];
             sum[r][0] += one * left;
@@ -155,10 +155,10 @@ INLINE void line(const int panels, long inputs, const number *x, const number *p
 /* Rows are shared out evenly: a tile of a few rows takes as long as one of more, since each sum waits for itself, and rows
  * that lie 4 KB apart push each other out of L1 where a tile has many. */
 #define TILE(height) \
-    case height: tile(height, inputs, x, stride, step, panel, from, apart, y, width); break;
+    case height: tile(height, inputs, x, stride, step, panel, next, from, apart, y, width); break;
 
 INLINE void tiles(long rows, long inputs, const number *x, long stride, long step, const number *panel,
-                  const number *from, long apart, number *y, long width) {
+                  const number *next, const number *from, long apart, number *y, long width) {
     for (long left = (rows + TALL - 1) / TALL, height; left > 0; left--) {
         height = (rows + left - 1) / left;
         switch (height) { /* a number of rows that the compiler knows is a loop that it can unroll */
@@ -172,23 +172,37 @@ INLINE void tiles(long rows, long inputs, const number *x, long stride, long ste
     }
 }
 
-/* The same for all panels from this one on */
+/* The same for `rows` and the panels from `first` to before `last`, with their inputs from `begin` to before `end` */
+INLINE void some_panels(long first, long last, long rows, long begin, long end, long inputs, const number *x, long stride,
+                        long step, const number *packed, const number *from, long apart, number *y, long width) {
+    for (long panel = first; panel < last; panel++)
+        for (long i = begin; i < end; i += DEEP) {
+            const number *here = packed + (panel * inputs + i) * PANEL, *start = from ? from + panel * PANEL : 0;
+            const number *next = i + DEEP < end ? here + DEEP * PANEL : packed + ((panel + 1) * inputs + begin) * PANEL;
+            number *to = y + panel * PANEL;
+            tiles(rows, end - i < DEEP ? end - i : DEEP, x + i * step, stride, step, here, next, i ? to : start,
+                  i ? width : apart, to, width);
+        }
+}
+
+/* The same for all panels from this one on. Where there are many of everything, some rows with some of their inputs stay in
+ * L2 while they are multiplied by some panels, and these panels until all rows were: in whatever order parts are taken, a sum
+ * takes its inputs one after the other. */
 INLINE void panels(long panel, long rows, long outputs, long inputs, const number *x, long stride, long step,
                    const number *packed, const number *from, long apart, number *y, long width) {
     long whole = outputs / PANEL, rest = outputs % PANEL;
-    for (; panel < whole; panel++) {
-        const number *begin = from ? from + panel * PANEL : 0;
-        number *to = y + panel * PANEL;
-        for (long i = 0; i < inputs; i += DEEP)
-            tiles(rows, inputs - i < DEEP ? inputs - i : DEEP, x + i * step, stride, step,
-                  packed + (panel * inputs + i) * PANEL, i ? to : begin, i ? width : apart, to, width);
-    }
+    for (long begin = 0; begin < inputs; begin += LONG)
+        for (long first = panel; first < whole; first += BESIDE)
+            for (long r = 0; r < rows; r += SOME)
+                some_panels(first, first + BESIDE < whole ? first + BESIDE : whole, rows - r < SOME ? rows - r : SOME, begin,
+                            begin + LONG < inputs ? begin + LONG : inputs, inputs, x + r * stride, stride, step, packed,
+                            from ? from + r * apart : 0, apart, y + r * width, width);
     for (long r = 0; rest && r < rows; r += TALL) { /* the last panel is not full: its sums stand beside y meanwhile */
         long few = rows - r < TALL ? rows - r : TALL;
         number last[TALL * PANEL] = {0}, *end = y + r * width + whole * PANEL;
-        const number *begin = from ? from + r * apart + whole * PANEL : 0;
+        const number *begin = from ? from + r * apart + whole * PANEL : 0, *here = packed + whole * inputs * PANEL;
         for (long k = 0; begin && k < few; k++) memcpy(last + k * PANEL, begin + k * apart, sizeof(number) * rest);
-        tiles(few, inputs, x + r * stride, stride, step, packed + whole * inputs * PANEL, last, PANEL, last, PANEL);
+        tiles(few, inputs, x + r * stride, stride, step, here, here, last, PANEL, last, PANEL);
         for (long k = 0; k < few; k++) memcpy(end + k * width, last + k * PANEL, sizeof(number) * rest);
     }
 }
@@ -252,17 +266,30 @@ void squashed_slopes(long threads, long rows, long outputs, const number *y, con
 
 /* Gradients of weights: y (outputs, inputs) = sum over rows of slopes (outputs; `across` apart) times x (inputs; `stride`
  * apart). Many rows of x are packed as if they were weights, and are multiplied by a block of outputs after the other, whose
- * slopes are laid side by side for all x that were multiplied by weights with these outputs. */
-enum { BLOCK = 4 * TALL, MANY = 2 * DEEP };
+ * slopes are laid tile by tile for all x that were multiplied by weights with these outputs. */
+enum { BLOCK = 4 * TALL, MANY = LONG };
 
 /* How many numbers packed rows of x take */
 long gradient_room(long inputs) { return MANY * ((inputs + PANEL - 1) / PANEL) * PANEL; }
 
+/* A tile's slopes lie side by side: L1 holds them and nothing else while panels go by */
 static void copy_block(long rows, long outputs, long across, const number *slopes, number *block) {
-    if (outputs == BLOCK) /* a size that the compiler knows */
-        for (long r = 0; r < rows; r++) memcpy(block + r * BLOCK, slopes + r * across, sizeof(number) * BLOCK);
-    else
-        for (long r = 0; r < rows; r++) memcpy(block + r * BLOCK, slopes + r * across, sizeof(number) * outputs);
+    for (long k = 0; k < outputs; k += TALL, block += MANY * TALL)
+        if (outputs - k >= TALL) /* a size that the compiler knows */
+            for (long r = 0; r < rows; r++) memcpy(block + r * TALL, slopes + r * across + k, sizeof(number) * TALL);
+        else
+            for (long r = 0; r < rows; r++)
+                memcpy(block + r * TALL, slopes + r * across + k, sizeof(number) * (outputs - k));
+}
+
+/* y (outputs, inputs) = from + that of a block, by rows of x that are packed: all tiles by the panels that are in L2 */
+static void multiply_block(long outputs, long inputs, long rows, const number *block, const number *packed,
+                           const number *from, number *y) {
+    for (long panel = 0; panel * PANEL < inputs; panel += BESIDE)
+        for (long k = 0; k < outputs; k += TALL)
+            panels(panel, outputs - k < TALL ? outputs - k : TALL,
+                   inputs < (panel + BESIDE) * PANEL ? inputs : (panel + BESIDE) * PANEL, rows, block + k * MANY, 1, TALL,
+                   packed, from ? from + k * inputs : 0, inputs, y + k * inputs, inputs);
 }
 
 static void gradient_rows(long rows, share my, int onto, long across, const number *slopes, long count,
@@ -280,7 +307,7 @@ static void gradient_rows(long rows, share my, int onto, long across, const numb
             packed = room;
             for (long n = 0; n < count; packed += gradient_room(inputs[n]), n++) {
                 number *to = y[n] + first * inputs[n];
-                panels(0, few, inputs[n], some, block, 1, BLOCK, packed, onto || begin ? to : 0, inputs[n], to, inputs[n]);
+                multiply_block(few, inputs[n], some, block, packed, onto || begin ? to : 0, to);
             }
         }
     }
