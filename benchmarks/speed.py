@@ -4,8 +4,8 @@
 
 Needs regard's extras corpora (words to pronounce) and onnx. Makes an environment per peer and the data (see toolkits/),
 trains one model per toolkit and size to decode with, all kept in --work; then measures, toolkits in turn within every
-round, and prints the tables of speed.md. Raw numbers go to --work/speed.json: --print-only prints them again, --add adds
-other sizes or more rounds. --quick has a tenth of the data, and small models: a mere test.
+round, and prints the tables of speed.md. Raw numbers go to --work/speed.json: --print-only prints them again, --add has
+other sizes or more rounds join them. --quick has a tenth of the data, and small models: a mere test.
 
 Measured are one epoch without start-up, preparation, validation and saving (Marian's by its log, the others' by a clock
 in their own loop); 2,000 items in batches of 64, greedy and with beam 5, from text to text after a warm-up, with
