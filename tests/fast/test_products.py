@@ -58,9 +58,10 @@ def test_more_than_the_caches_hold_is_taken_in_parts(rows: int, outputs: int, in
         apart(rows, outputs),
     )
     exact = (x.double() @ weight.double().t() + bias.double()).float()
-    torch.testing.assert_close(affine(x, weight, bias), exact, atol=1e-4, rtol=1e-4)
+    rounding = {"atol": 1e-3, "rtol": 1e-4}  # of a thousand terms; a missing part is far more
+    torch.testing.assert_close(affine(x, weight, bias), exact, **rounding)
     (into,) = gradients(slopes, x)
-    torch.testing.assert_close(into, (slopes.double().t() @ x.double()).float(), atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(into, (slopes.double().t() @ x.double()).float(), **rounding)
 
 
 def test_rows_are_never_a_multiple_of_4_kb_apart() -> None:

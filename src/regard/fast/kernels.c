@@ -272,7 +272,7 @@ enum { BLOCK = 4 * TALL, MANY = LONG };
 /* How many numbers packed rows of x take */
 long gradient_room(long inputs) { return MANY * ((inputs + PANEL - 1) / PANEL) * PANEL; }
 
-/* A tile's slopes lie side by side: L1 holds them and nothing else while panels go by */
+/* A tile's slopes lie side by side: the lines of the cache that a tile reads hold nothing else */
 static void copy_block(long rows, long outputs, long across, const number *slopes, number *block) {
     for (long k = 0; k < outputs; k += TALL, block += MANY * TALL)
         if (outputs - k >= TALL) /* a size that the compiler knows */
