@@ -3,10 +3,11 @@
     python benchmarks/share.py --work DIR [--data ../shared/data] [--sizes transliterate …] [--times 4] [--threads 1]
 
 A shared machine is faster at one moment than at the next. speed.py divides an epoch by the fastest product of a
-session; here a product of 2,048 × 2,048 numbers follows whenever training has gone on for a quarter of a second, and
-what is divided are the two speeds over the same minutes. Floating-point operations are counted as in speed.py, over
-true symbols. --times takes so many times the pairs: an epoch of 16 updates, as the race has it for the sake of slower
-toolkits, is to a tenth the first use of memory. Prints the lines of a table of speed.md.
+session; here a product of 2,048 × 2,048 numbers, by the fastest way that torch has (toolkits/product.py), follows
+whenever training has gone on for a quarter of a second, and what is divided are the two speeds over the same minutes.
+Floating-point operations are counted as in speed.py, over true symbols. --times takes so many times the pairs: an epoch
+of 16 updates, as the race has it for the sake of slower toolkits, is to a tenth the first use of memory. Prints the
+lines of a table of speed.md.
 """
 
 import argparse
@@ -18,12 +19,12 @@ from typing import Any
 import torch
 from toolkits import corpus
 from toolkits.ours import learn
+from toolkits.product import WORK, fastest_product, seconds
 from toolkits.sizes import BATCH, SIZES
 from toolkits.work import Corpus, epoch_flops
 
 from regard.training.loop import Trainer
 
-SIDE = 2048
 EVERY = 0.25  # seconds of training between two products
 
 
@@ -31,19 +32,17 @@ class Beside:
     """Products between updates, and how long both took."""
 
     def __init__(self) -> None:
-        self.left, self.right, self.made = (torch.rand(SIDE, SIDE) for _ in range(3))
+        self.product = fastest_product()
         self.products: list[float] = []
         self.updates: list[float] = []
         self.since = 0.0
 
-    def update(self, seconds: float) -> None:
-        self.updates.append(seconds)
-        self.since += seconds
+    def update(self, took: float) -> None:
+        self.updates.append(took)
+        self.since += took
         if self.since >= EVERY:
             self.since = 0.0
-            begin = time.perf_counter()
-            torch.mm(self.left, self.right, out=self.made)
-            self.products.append(time.perf_counter() - begin)
+            self.products.append(seconds(self.product))
 
 
 def main() -> None:
@@ -75,8 +74,8 @@ def _row(name: str, options: argparse.Namespace) -> str:
 
     with TemporaryDirectory() as out:
         learn(Timed, size, str(folder / "train.tsv"), folder / "dev.tsv", Path(out) / "run", BATCH, 1)
-    work, product = flops / sum(beside.updates), 2.0 * SIDE**3
-    mean, best = product * len(beside.products) / sum(beside.products), product / min(beside.products)
+    work = flops / sum(beside.updates)
+    mean, best = WORK * len(beside.products) / sum(beside.products), WORK / min(beside.products)
     cells = [f"{len(beside.updates):,}", *(f"{speed / 1e9:.0f}" for speed in (work, mean))]
     return f"| {' | '.join([name, *cells, f'**{work / mean:.2f}**', f'{best / 1e9:.0f}', f'{work / best:.2f}'])} |"
 
