@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from regard.attention import Encoded
 from regard.cells import CELLS, BaseCell
 from regard.data.vocabulary import BEGIN, PAD
-from regard.decoders.recurrent import Decoded, Step
+from regard.decoders.step import Decoded, Step
 from regard.errors import UsageError
 from regard.model import EncoderDecoder
 from regard.recipe import Model, Recipe

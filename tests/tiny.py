@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from regard.data.batching import Padded
 from regard.data.readers import Example
-from regard.decoders.recurrent import Decoded
+from regard.decoders.step import Decoded
 from regard.model import EncoderDecoder
 from regard.recipe import Model, Recipe, Side
 from regard.tasks.codec import Codec

@@ -12,8 +12,9 @@ from regard.attention.memory import Encoded
 from regard.cells import BaseCell, LSTMCell
 from regard.data.batching import Padded
 from regard.decoders.ctc import CTC
-from regard.decoders.recurrent import Decoded, Decoder, OwnLoss, Step, tell
+from regard.decoders.decoder import Decoder, OwnLoss, tell
 from regard.decoders.reverse import Reverse
+from regard.decoders.step import Decoded, Step
 from regard.losses import Loss, Told, Wanted, cross_entropy
 
 

@@ -12,7 +12,7 @@ from regard.attention import Encoded
 from regard.cells import CELLS
 from regard.data.vocabulary import BEGIN
 from regard.decoders.output import OUTPUTS
-from regard.decoders.recurrent import Decoded
+from regard.decoders.step import Decoded
 from regard.model import EncoderDecoder
 from tests.tiny import ATTENTIONS, N, arrays, model, padded, sigmoid, softmax, tensors, unroll
 

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from regard.attention import soft
 from regard.cells import CELLS
-from regard.decoders import recurrent
+from regard.decoders import quick, recurrent
 from regard.encoders import recurrent as encoders
 from regard.fast import (
     attend,
@@ -66,7 +66,7 @@ def spelling(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     elif request.param == "loops in Python":  # products by torch
         for module in (reading, recurrence):
             monkeypatch.setattr(module, "loops_inside", lambda rows: False)
-        for module in (encoding, recurrent):
+        for module in (encoding, quick):
             monkeypatch.setattr(module, "search_inside", lambda size: False)
     return str(request.param)
 

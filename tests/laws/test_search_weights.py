@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from regard.data.vocabulary import BEGIN, END
-from regard.decoders.recurrent import Decoded
+from regard.decoders.step import Decoded
 from regard.model import EncoderDecoder
 from regard.prediction import Prediction
 from regard.recipe import Search

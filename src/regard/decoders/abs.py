@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from regard.attention.memory import Encoded
 from regard.attention.softmax import masked_softmax
 from regard.data.vocabulary import BEGIN
-from regard.decoders.recurrent import Decoded, Step
+from regard.decoders.step import Decoded, Step
 from regard.dropout import Dropout
 
 

@@ -8,8 +8,9 @@ from torch import Tensor, nn
 from regard.attention.memory import Encoded, Mechanism, Trace
 from regard.cells import CellState, make_cells
 from regard.decoders.output import Output
-from regard.decoders.recurrent import Decoded, Seen, State, Step
+from regard.decoders.recurrent import Seen
 from regard.decoders.start import Start
+from regard.decoders.step import Decoded, State, Step
 from regard.dropout import Dropout
 from regard.errors import UsageError
 from regard.fast.gathering import gathered

@@ -15,7 +15,8 @@ from regard.attention.memory import Encoded
 from regard.attention.pointer import log_copied, mix, mixed, pointed
 from regard.attention.soft import Attention
 from regard.data.vocabulary import PAD, UNKNOWN
-from regard.decoders.recurrent import Decoded, RecurrentDecoder, Seen, State, Step
+from regard.decoders.recurrent import RecurrentDecoder, Seen
+from regard.decoders.step import Decoded, State, Step
 from regard.losses import Loss, Told, Wanted
 
 

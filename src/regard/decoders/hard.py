@@ -10,7 +10,8 @@ from regard.attention.hard import Draw, HardAttention, start_race, winner
 from regard.attention.memory import Encoded
 from regard.data.vocabulary import PAD
 from regard.decoders.conditional import ConditionalDecoder
-from regard.decoders.recurrent import Decoded, RecurrentDecoder, Step
+from regard.decoders.recurrent import RecurrentDecoder
+from regard.decoders.step import Decoded, Step
 from regard.errors import UsageError
 from regard.fast.gathering import gathered
 from regard.losses import Loss, Told, Wanted, cross_entropy, sequence_log_probs

@@ -10,8 +10,8 @@ from regard.attention.memory import Encoded, Mechanism, Trace
 from regard.attention.tape import Tape, TapeAttention
 from regard.decoders.looking import Looked
 from regard.decoders.output import Output
-from regard.decoders.recurrent import Decoded, Step
 from regard.decoders.start import Start
+from regard.decoders.step import Decoded, Step
 from regard.dropout import Dropout, Noise
 from regard.encoders.lstmn import LSTMNCell, Moved, Taped
 from regard.errors import UsageError

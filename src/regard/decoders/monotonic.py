@@ -9,8 +9,8 @@ from regard.attention.memory import Encoded, Memory
 from regard.attention.monotonic import MonotonicTransition, reweigh
 from regard.cells import CellState, make_cells
 from regard.decoders.output import Output
-from regard.decoders.recurrent import Decoded, Step
 from regard.decoders.start import Layers, Start
+from regard.decoders.step import Decoded, Step
 from regard.dropout import Dropout, Noise
 
 

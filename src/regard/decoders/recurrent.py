@@ -1,7 +1,7 @@
 """Encoded → symbols, one at a time, reading the source through an attention."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
+from typing import Any, NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
@@ -11,74 +11,20 @@ from regard.attention.score import AdditiveScore
 from regard.attention.soft import Attention, FixedContext
 from regard.cells import CellState, LSTMCell, make_cells
 from regard.decoders.output import AttentionalOutput, Output
+from regard.decoders.quick import QuickStep
 from regard.decoders.start import Layers, Start
+from regard.decoders.step import Decoded, State, Step
 from regard.dropout import Dropout, Noise
-from regard.fast.beam import Found, Sought, beam_all
 from regard.fast.decoding import Arranged, Quick
 from regard.fast.gathering import Repeated, gathered
-from regard.fast.greedy import Walked, walk_all
 from regard.fast.hearing import begins_here
-from regard.fast.packed import search_inside
 from regard.fast.reading import Upper, read_all
 from regard.fast.reciting import Recited, Weights, recite
 from regard.fast.recurrence import lstm_states, own_loop, uses_own_loop
 from regard.fast.switch import allowed, wanted
-from regard.losses import Told, Wanted, cross_entropy, readout_cross_entropy
+from regard.losses import Told, Wanted, readout_cross_entropy
 
 COMPARED = 1 << 22  # numbers in the comparisons of queries with keys that are made at once
-
-
-class Step(NamedTuple):
-    """One symbol further."""
-
-    logits: Tensor  # (B, N)
-    state: Any  # a tree of batch-first tensors, so that search can pick rows
-    weights: Tensor  # (B, S)
-
-
-class Decoded(NamedTuple):
-    """All steps of given targets."""
-
-    logits: Tensor  # (B, T, N)
-    weights: Tensor  # (B, T, S)
-
-
-class Decoder(Protocol):
-    """What search and training ask of a decoder."""
-
-    @property
-    def attends(self) -> bool: ...
-
-    def start(self, encoded: Encoded) -> tuple[Any, Any]: ...  # -> state, memory
-
-    def step(self, tokens: Tensor, state: Any, memory: Any) -> Step: ...  # (B,), …
-
-    def quick(self, memory: Any) -> "QuickStep | None": ...  # the same as `step`, faster, where that is possible
-
-    def __call__(self, tokens: Tensor, encoded: Encoded) -> Decoded: ...  # (B, T) -> every step, given y_<t
-
-
-@runtime_checkable
-class OwnLoss(Protocol):
-    """A decoder that knows a better way to its loss than all its logits."""
-
-    def loss(self, tokens: Tensor, encoded: Encoded, wanted: Wanted, looked: bool) -> Told: ...  # (B, T), …
-
-
-def tell(decoder: Decoder, tokens: Tensor, encoded: Encoded, wanted: Wanted, looked: bool) -> Told:
-    """−log p of what is wanted, by the decoder's own way if it has one."""
-    if isinstance(decoder, OwnLoss):
-        return decoder.loss(tokens, encoded, wanted, looked)
-    decoded = decoder(tokens, encoded)
-    return Told(cross_entropy(decoded.logits, wanted.targets, wanted.smoothing), decoded.weights)
-
-
-class State(NamedTuple):
-    layers: Layers  # the cells' states, each (B, H)
-    feed: Tensor | None  # (B, R)  last readout, under input feeding
-    trace: Trace | None  # past weights, for attentions that look back
-    noise: Noise  # the masks of variational dropout
-    past: Tensor | None = None  # (B,)  after a quick step: its row; rows that share it have the same layers
 
 
 class Recurred(NamedTuple):
@@ -324,7 +270,7 @@ class RecurrentDecoder(nn.Module):
         contexts, states = torch.split(read.seen.transpose(0, 1), [attention.size, cells[0].size], -1)  # (B, T, …)
         return Unrolled(states, contexts, read.weights.transpose(0, 1), readouts)
 
-    def quick(self, memory: Any) -> "QuickStep | None":
+    def quick(self, memory: Any) -> QuickStep | None:
         """Steps for search without gradients over these sources, where a fast spelling has been written."""
         if torch.is_grad_enabled() or self.training or not self._reads_then_moves(memory):
             return None
@@ -336,7 +282,9 @@ class RecurrentDecoder(nn.Module):
             weights += [*self.output.W_c.parameters(), *self.output.O.parameters()]
         if self._arranged is None or not self._arranged.fits(weights):
             self._arranged = Arranged(weights)
-        return QuickStep(self, Quick(memory.values, memory.keys, memory.mask, self._arranged))
+        first = Quick(memory.values, memory.keys, memory.mask, self._arranged)
+        upper = cast("list[LSTMCell]", list(self.cells)[1:])
+        return QuickStep(self.words, upper, self.output, first)
 
     def _recur(self, drive: Tensor, word: Tensor, state: State, memory: Any) -> Recurred:
         """A time step of this decoder: the reference for what fast.reading and fast.decoding spell out again."""
@@ -371,41 +319,3 @@ class RecurrentDecoder(nn.Module):
     def _readout(self, state: Tensor, context: Tensor, word: Tensor, noise: Noise) -> Tensor:
         readout: Tensor = self.dropout(self.output.readout(state, context, word), noise.readout)  # (…, R)
         return readout
-
-
-class QuickStep:
-    """What `RecurrentDecoder.step` does, for rows that read the sources with the given numbers."""
-
-    def __init__(self, decoder: RecurrentDecoder, first: Quick):
-        self.decoder, self.first = decoder, first
-
-    def __call__(self, tokens: Tensor, state: State, sources: Tensor) -> Step:
-        """Raises OutOfReach where only the plain step is right."""
-        decoder, before = self.decoder, state.layers
-        state_before, carry_before = before[0]
-        context, weights, moved, carry = self.first(
-            tokens, before[-1][0], state_before, carry_before, sources, state.past
-        )
-        layers: list[CellState] = [(moved, carry)]
-        for cell, past in zip(list(decoder.cells)[1:], before[1:], strict=True):
-            layers.append(cell(cell.drive(layers[-1][0]), past))
-        readout = self.first.readout(context, layers[-1][0])  # (R, R)
-        if readout is None:
-            readout = decoder.output.readout(layers[-1][0], context, decoder.words(tokens))
-        after = state._replace(layers=tuple(layers), past=torch.arange(len(tokens)))
-        return Step(decoder.output.logits(readout), after, weights)
-
-    def walk(
-        self, state: State, begin: int, end: int, forbidden: Sequence[int], longest: Sequence[int]
-    ) -> Walked | None:
-        """The likeliest symbol again and again, for all sources, where that has been spelt out as one loop."""
-        first, carry = state.layers[0]
-        return walk_all(self.first, first, carry, begin, end, forbidden, longest) if self._inside(state) else None
-
-    def spread(self, state: State, sought: Sought) -> Found | None:
-        """The best few answers to all sources by beam search, where that has been spelt out as one loop."""
-        first, carry = state.layers[0]
-        return beam_all(self.first, first, carry, sought) if self._inside(state) else None
-
-    def _inside(self, state: State) -> bool:
-        return len(state.layers) == 1 and search_inside(state.layers[0][0].size(-1))

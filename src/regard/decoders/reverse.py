@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from regard.attention.memory import Encoded
 from regard.data.vocabulary import BEGIN, END, PAD
-from regard.decoders.recurrent import Decoder, tell
+from regard.decoders.decoder import Decoder, tell
 from regard.losses import Loss, Wanted, sequence_log_probs
 
 

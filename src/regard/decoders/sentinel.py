@@ -10,7 +10,8 @@ from regard.attention.pointer import mix, mixed, pointed, sentinel_gate
 from regard.attention.softmax import masked_softmax
 from regard.data.vocabulary import BEGIN, PAD
 from regard.decoders.looking import Looked
-from regard.decoders.recurrent import Decoded, RecurrentDecoder, Step
+from regard.decoders.recurrent import RecurrentDecoder
+from regard.decoders.step import Decoded, Step
 from regard.losses import Loss, Told, Wanted
 
 

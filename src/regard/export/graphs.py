@@ -22,8 +22,8 @@ from torch import Tensor, nn
 
 from regard.attention.memory import Encoded
 from regard.data.batching import Padded, pad
+from regard.decoders.decoder import Decoder
 from regard.decoders.monotonic import MonotonicDecoder
-from regard.decoders.recurrent import Decoder
 from regard.errors import MissingExtra, RegardError
 from regard.export.recurrence import with_nodes
 from regard.export.tree import collect, fill, name_tree

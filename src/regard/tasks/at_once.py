@@ -2,7 +2,8 @@
 
 import torch
 
-from regard.decoders.recurrent import QuickStep, State
+from regard.decoders.quick import QuickStep
+from regard.decoders.step import State
 from regard.fast.beam import Sought
 from regard.search.constraints import Limits
 from regard.search.hypothesis import Hypothesis, as_numpy, divisors, normalised

@@ -13,7 +13,8 @@ from regard.data.encoding import Encoding
 from regard.data.readers import Columns, Example, Reading, read_pairs
 from regard.data.rows import HUB, split_path
 from regard.data.vocabulary import BEGIN, END, UNKNOWN
-from regard.decoders.recurrent import Decoder, RecurrentDecoder
+from regard.decoders.decoder import Decoder
+from regard.decoders.recurrent import RecurrentDecoder
 from regard.decoders.sentinel import SentinelDecoder
 from regard.encoders.nothing import Nothing
 from regard.errors import DataError, UsageError

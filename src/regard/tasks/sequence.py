@@ -15,9 +15,10 @@ from regard.data.links import trouble
 from regard.data.readers import Columns, Example, Reading, read_pairs
 from regard.data.vocabulary import BEGIN, END
 from regard.decoders.ctc import CTC, FRAMES
-from regard.decoders.recurrent import Decoder, RecurrentDecoder
-from regard.decoders.recurrent import Step as DecoderStep
+from regard.decoders.decoder import Decoder
+from regard.decoders.recurrent import RecurrentDecoder
 from regard.decoders.reverse import Reverse
+from regard.decoders.step import Step as DecoderStep
 from regard.encoders.open import OpenEncoder
 from regard.errors import UsageError
 from regard.fast.attend import OutOfReach
