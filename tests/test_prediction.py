@@ -96,6 +96,16 @@ CHOSEN = Prediction(
 )
 
 
+def test_what_is_behind_an_answer_is_drawn_where_it_looked_nowhere_itself(tmp_path: Path) -> None:
+    """A question that weighs its words and reads the picture as a whole."""
+    words = Look("words of the question", np.full((1, 2), 0.5, np.float32), ["red"], ["what", "colour"])
+    chosen = Prediction("a.png", "red", -0.1, -0.1, [], ["red"], None, probabilities={"red": 0.9}, looks=[words])
+    assert [panel.title for panel in chosen.panels()] == ["words of the question"]
+    chosen.save(tmp_path / "words.svg")
+    assert "colour" in (tmp_path / "words.svg").read_text("utf-8")
+    assert "<svg" in str(chosen._repr_html_())
+
+
 def test_a_chosen_answer_is_a_text_that_says_how_sure_it_is() -> None:
     text, look = CHOSEN.panels()
     assert text.title == "positive 0.93"

@@ -149,6 +149,7 @@ LINES = [
     Line("flickr-hard", *_photographs("caption-hard")),
     Line("formulas-localized", *_formulas("--set model.localization=0.001")),
     Line("formulas-free", *_formulas("")),
+    Line("rooms-concatenated", *_rooms("--recipe answer-concatenated")),
     Line("rooms-plain", *_rooms("--recipe answer-plain")),
     Line("rooms-one", *_rooms("--set look.hops=1")),
     Line("rooms-two", *_rooms("")),

@@ -130,6 +130,11 @@ class Prediction:
             return f"{self.output} {exp(self.log_probability):.2f}"
         return _heading(self.source, self.output)
 
+    @property
+    def has_weights(self) -> bool:
+        """Whether there is anything to draw."""
+        return self.attention is not None or bool(self.looks)
+
     def _span_places(self) -> list[int]:
         """Which source tokens lie in the span, found one after the other in the source."""
         places, begin, text = [], 0, self.source.lower()
@@ -169,11 +174,11 @@ class Prediction:
         )
 
     def panels(self, title: str | None = None) -> "list[Panel]":
-        """The answer's attention, and all further weights behind it, each with its name."""
+        """The answer's attention, if there is any, and all further weights behind it, each with its name."""
         from regard.pictures import Panel
 
         further = [Panel(look.weights, look.rows, look.columns, look.name, axes=look.axes) for look in self.looks]
-        return [self.panel(title), *further]
+        return further if self.attention is None and further else [self.panel(title), *further]
 
     def save(self, path: str | Path, *, kind: str = "auto") -> None:
         """A picture of a kind that `regard.pictures` knows, or what suits it, by the ending: .svg, .png, .pdf, .gif,
@@ -192,7 +197,7 @@ class Prediction:
         """A notebook shows the picture by itself; an answer without attention is shown as any other object."""
         from regard.pictures import draw_svg
 
-        return None if self.attention is None else draw_svg(self.panels())
+        return draw_svg(self.panels()) if self.has_weights else None
 
     def __str__(self) -> str:
         return self.output

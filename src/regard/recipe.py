@@ -29,6 +29,7 @@ Term = Literal["location", "coverage", "position", "markov", "fertility", "plane
 Terms = Annotated[tuple[Term, ...], Field(max_length=6)]
 Stages = Annotated[tuple[Size, ...], Field(min_length=1, max_length=6)]
 Parts = tuple[Few, Few]
+MOST_HOPS = 8
 Blank = Annotated[str, Field(min_length=1, max_length=64)]
 
 
@@ -52,7 +53,7 @@ class Data(_Section):
     where_column: StrictInt | str | None = option(
         None, "column of what is known of places: word links (0-2 1-1), or the character where a span begins; or null"
     )
-    lowercase: bool = option(False, "lower-case sources and targets")
+    lowercase: bool = option(False, "lower-case sources and targets; classes stay as they are")
     dev_share: float = option(0.05, "share of the sources held back when no dev file is given")
     longest: Count = option(1000, "longest source or target, in symbols; longer pairs are left out and counted")
     embeddings: str | None = option(
@@ -301,8 +302,11 @@ class Look(_Section):
     states: Literal["alone", "beside", "none"] = option(
         "alone", "clips: states of a recurrent layer stand for the frames; beside what is seen in each; or only that"
     )
-    hops: Annotated[int, Field(ge=0, le=8)] = option(
+    hops: Annotated[int, Field(ge=0, le=MOST_HOPS)] = option(
         2, "how often a question looks at the picture; 0: both are read as a whole"
+    )
+    layer: bool = option(
+        True, "of a question that never looks, a layer reads the picture; without it [question; picture]"
     )
     words: bool = option(False, "a question asks with its words, each weighed by a learned query; else its last state")
     names: Amount = option(

@@ -1,6 +1,7 @@
 """Clips from videos, animations and folders: which frames are seen, in what order, and what is refused."""
 
 import base64
+import io
 import itertools
 import json
 import os
@@ -220,6 +221,46 @@ def test_a_clip_that_was_sent_may_have_fewer_pixels(tmp_path: Path, monkeypatch:
     assert Clip.open(path, VIEW).length == 12
     with pytest.raises(DataError, match="at most 11"):
         Clip.open(sent, VIEW)
+
+
+def growing(path: Path, sizes: list[int]) -> str:
+    """A GIF whose header says that it is as small as its first frame, which the others are not."""
+
+    def frame(size: int) -> tuple[bytes, bytes]:
+        stream = io.BytesIO()
+        Image.new("L", (size, size), 9).save(stream, "GIF")
+        content = stream.getvalue()
+        begin = 13 + 3 * 2 ** ((content[10] & 7) + 1)  # after the screen and its colours
+        while content[begin] == 0x21:  # extensions
+            begin += 2
+            while content[begin]:
+                begin += content[begin] + 1
+            begin += 1
+        return content[: 13 + 3 * 2 ** ((content[10] & 7) + 1)], content[begin:-1]
+
+    header, _ = frame(sizes[0])
+    path.write_bytes(header + b"".join(frame(size)[1] for size in sizes) + b";")
+    return str(path)
+
+
+def test_frames_that_grow_are_counted_as_large_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = growing(tmp_path / "a.gif", [1, *[32] * 11])
+    assert Clip.open(source, VIEW).pixels(Recent()).shape[0] == 12
+    monkeypatch.setattr(video, "MOST_PIXELS", 11 * 32 * 32)
+    clip = Clip.open(source, ClipView(VIEW.frame, most=1))
+    assert clip.length == 1
+    clip.pixels(Recent())  # the middle one: what comes after is never read
+    with pytest.raises(DataError, match="pixels together"):
+        Clip.open(growing(tmp_path / "b.gif", [1, *[32] * 11, 1]), VIEW).pixels(Recent())
+
+
+@pytest.mark.parametrize("kind", ["gif", "webp", "a.mp4"])
+def test_no_more_is_decoded_than_may_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    """Whatever the header had said."""
+    clip = Clip.open(made(tmp_path, kind), VIEW)
+    monkeypatch.setattr(video, "MOST_PIXELS", 11 * 32 * 32)
+    with pytest.raises(DataError, match="pixels together"):
+        clip.pixels(Recent())
 
 
 def test_bad_frames_in_a_folder_are_named(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from regard.attention.pool import AttentionPool
 from regard.decoders.asking import QuestionReader
 from regard.decoders.choice import Classifier
 from regard.dropout import Dropout
-from regard.encoders.asking import RARE, Beside, StackedAttention, log_mean
+from regard.encoders.asking import RARE, Beside, Concatenated, StackedAttention, log_mean
 from tests.encoders.plane_laws import randomised
 from tests.tiny import arrays, softmax
 
@@ -104,9 +104,18 @@ def test_that_begins_side_by_side(hops: int, names: int) -> None:
     assert made.O is None or (made.O.bias == RARE).all()
 
 
-@pytest.mark.parametrize(("hops", "names"), [(0, 0), (1, 0), (2, 0), (2, N)])
-def test_padding_and_batch_mates_change_nothing(hops: int, names: int) -> None:
-    made = randomised(StackedAttention(V, Q, A, hops, names=names) if hops else Beside(V, Q))
+@pytest.mark.parametrize(
+    ("made", "hops", "names"),
+    [
+        (Concatenated(V, Q), 0, 0),
+        (Beside(V, Q), 0, 0),
+        (StackedAttention(V, Q, A, 1), 1, 0),
+        (StackedAttention(V, Q, A, 2), 2, 0),
+        (StackedAttention(V, Q, A, 2, names=N), 2, N),
+    ],
+)
+def test_padding_and_batch_mates_change_nothing(made: nn.Module, hops: int, names: int) -> None:
+    made = randomised(made)
     asked = made(picture(), question())
     assert asked.vector.shape == (B, made.size)
     garbage = picture()._replace(values=picture().values.masked_fill(~picture().mask[:, :, None], 1e3))
@@ -132,6 +141,15 @@ def test_beside_is_both_summaries() -> None:
     for row, count in enumerate(COUNTS.tolist()):
         mean = np.mean([one / np.sqrt(np.mean(one**2)) for one in picture().values[row, :count].numpy()], 0)
         np.testing.assert_allclose(asked.vector[row, Q:].detach(), np.tanh(W @ mean + b), atol=1e-12)
+    assert asked.weights.shape == (B, 0, S)
+
+
+def test_concatenated_is_both_summaries_as_they_are() -> None:
+    asked = Concatenated(V, Q)(picture(), question())
+    same(asked.vector[:, :Q], question().summary)
+    for row, count in enumerate(COUNTS.tolist()):
+        mean = np.mean([one / np.sqrt(np.mean(one**2)) for one in picture().values[row, :count].numpy()], 0)
+        np.testing.assert_allclose(asked.vector[row, Q:], mean, atol=1e-12)
     assert asked.weights.shape == (B, 0, S)
 
 

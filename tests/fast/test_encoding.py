@@ -59,6 +59,10 @@ def test_follows_the_weights(weight: str) -> None:
     check(made)
     made.encoder.get_parameter(weight).data = made.encoder.get_parameter(weight).data * 2
     check(made)
+    owner, _, last = weight.rpartition(".")
+    other = torch.nn.Parameter(made.encoder.get_parameter(weight).detach() * -1)
+    setattr(made.encoder.get_submodule(owner), last, other)
+    check(made)
 
 
 def test_only_without_gradients() -> None:

@@ -27,6 +27,23 @@ def test_no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     assert kernels.library() is None
 
 
+def test_a_compiler_may_be_named_with_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("this machine has no C compiler")
+    monkeypatch.setenv("CC", f"'{compiler}' -O1")
+    assert kernels.library() is not None
+
+
+def test_a_user_without_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    def home() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr(Path, "home", home)
+    assert kernels.library() is None
+
+
 def test_a_compiler_that_fails(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     broken = tmp_path / "cc"
     broken.write_text("#!/bin/sh\nexit 1\n")

@@ -4,13 +4,14 @@ With layers and decoders as one call of whole.c or call by call, on one thread a
 without a compiler; in float32, since that is what the kernels know.
 """
 
+import itertools
 from dataclasses import dataclass
 from typing import Any
 from unittest.mock import Mock
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from regard.attention import soft
 from regard.cells import CELLS
@@ -223,13 +224,38 @@ def test_the_loop_is_one_node(spelling: str, monkeypatch: pytest.MonkeyPatch) ->
     assert read.called == (spelling in ("call by call", "loops in Python"))
 
 
+def written(module: nn.Module, name: str) -> None:
+    with torch.no_grad():
+        module.get_parameter(name).mul_(-1.5)
+
+
+def assigned(module: nn.Module, name: str) -> None:
+    """As torch.nn.utils.vector_to_parameters does, which tells nobody"""
+    module.get_parameter(name).data = module.get_parameter(name).data * 0.7
+
+
+def exchanged(module: nn.Module, name: str) -> None:
+    owner, _, last = name.rpartition(".")
+    setattr(module.get_submodule(owner), last, nn.Parameter(module.get_parameter(name).detach() * -1.1))
+
+
+def test_a_model_made_in_inference_mode_answers() -> None:
+    """Its weights cannot tell whether they have changed."""
+    request, numbers = Request(Search(beam=1)), list(range(len(EXAMPLES)))
+    wanted = answer([model(std=0.5).float()], CODEC, EXAMPLES, request, numbers)
+    with torch.inference_mode():
+        made = model(std=0.5).float()
+    found = answer([made], CODEC, EXAMPLES, request, numbers)
+    assert [one.score for one in found] == pytest.approx([one.score for one in wanted], abs=1e-5)
+
+
 def test_answers_follow_the_weights() -> None:
     """What search arranges of the weights is kept from call to call, but not beyond a change of them."""
     made, request, numbers = model(std=0.5).float(), Request(Search(beam=1)), list(range(len(EXAMPLES)))
     before = answer([made], CODEC, EXAMPLES, request, numbers)
-    for name in ("words.weight", "cells.0.W.bias", "context_drive.weight", "attention.score.W.weight"):
-        with torch.no_grad():
-            made.decoder.get_parameter(name).mul_(-1.5)
+    names = ("words.weight", "cells.0.W.bias", "context_drive.weight", "attention.score.W.weight")
+    for name, change in itertools.product((*names, "attention.score.v.weight"), (written, assigned, exchanged)):
+        change(made.decoder, name)
         fast = answer([made], CODEC, EXAMPLES, request, numbers)
         with plain():
             reference = answer([made], CODEC, EXAMPLES, request, numbers)

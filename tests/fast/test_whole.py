@@ -1,13 +1,16 @@
 """Layers and decoders as one call of whole.c are what their parts are, with dropout too: the same numbers are drawn."""
 
+import ctypes
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
+from regard.data.batching import Padded
 from regard.decoders import recurrent
 from regard.encoders import recurrent as encoders
+from regard.fast import cross_entropy as cross_entropies
 from regard.fast import hearing, inside, kernels, reading_inside, reciting
 from regard.fast.cross_entropy import linear_cross_entropy
 from regard.fast.scratch import Scratch
@@ -91,6 +94,92 @@ def test_gradients_can_be_asked_for_twice() -> None:
         torch.testing.assert_close(one, other, atol=0, rtol=0)
 
 
+SPOILT = 1024  # numbers behind a call's room that are not the call's
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("embed", "hidden"), [(300, 300), (300, 128), (128, 300), (620, 500)])
+def test_no_call_writes_beyond_the_room_it_asked_for(
+    embed: int, hidden: int, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sizes that are no multiple of a panel, of few rows, so that weights in panels are most of the room."""
+    called = []
+
+    def run(kernel: Any, size: Any, given: Any) -> Any:
+        needed = size(ctypes.byref(given))
+        room = torch.full((needed + SPOILT + 16,), 7.0)
+        begin = -(-room.data_ptr() // 64) * 64  # on a line of the cache, as scratch gives it
+        result = kernel(ctypes.byref(given), begin)
+        beyond = (begin - room.data_ptr()) // 4 + -(-needed // 16) * 16
+        assert (room[beyond:] == 7).all(), kernel.__name__
+        called.append(kernel.__name__)
+        return result
+
+    monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
+    for module in (hearing, reciting, cross_entropies):
+        monkeypatch.setattr(module, "run", run)
+    made = model(std=0.02, embed=embed, hidden=hidden, readout=77, compare=45).float().train()
+    loss(made, BATCH).total.backward()
+    assert called == ["hear", "recite", "tell", "recite_back", "hear_back"]
+
+
+@pytest.mark.parametrize("dropout", [0.0, 0.4])
+def test_what_is_kept_for_the_way_back_may_move(dropout: float) -> None:
+    """Under hooks on saved tensors, torch's checkpoints among them."""
+    made = model(std=0.3, dropout=dropout, embed=40, hidden=64).float().train()
+    wanted = learnt(made)
+    with torch.autograd.graph.saved_tensors_hooks(lambda one: one.detach().clone(), lambda one: one):
+        torch.manual_seed(5)
+        made.zero_grad()
+        told = loss(made, BATCH, smoothing=0.1)
+    spoilt = [torch.full((count,), 1e9) for count in range(64, 200_000, 64)]  # what was freed belongs to others now
+    told.total.backward()
+    assert len(spoilt) > 1000
+    assert_alike(wanted, (told.total.detach(), {name: one.grad for name, one in made.named_parameters()}))
+
+
+def test_a_source_without_symbols_teaches_nothing() -> None:
+    made = model(std=0.3).float().train()
+    made.encode(Padded(torch.zeros(2, 1, dtype=torch.int64), torch.tensor([0, 0]))).values.sum().backward()
+    for weight in made.encoder.parameters():
+        assert weight.grad is None or (weight.grad == 0).all()
+
+
+@pytest.mark.parametrize("number", [-1, 10_000])
+@pytest.mark.parametrize("learns", [True, False])
+def test_symbols_that_the_table_has_not_are_an_error(number: int, learns: bool) -> None:
+    made = model(std=0.3).float().train(learns)
+    source = Padded(torch.tensor([[5, number]]), torch.tensor([2]))
+    with torch.set_grad_enabled(learns), pytest.raises(IndexError):
+        made.encode(source)
+    with pytest.raises(IndexError):
+        made.decoder(source.data, made.encode(BATCH.source))
+
+
+def test_lengths_beyond_the_places_are_an_error() -> None:
+    made = model(std=0.3).float().train()
+    with pytest.raises(ValueError, match=r"lengths are \[3, 1\]; expected 0 to 2"):
+        made.encode(Padded(torch.ones(2, 2, dtype=torch.int64), torch.tensor([3, 1])))
+
+
+@pytest.mark.parametrize("target", [-100, 11])
+def test_targets_that_are_no_symbols_are_an_error(target: int) -> None:
+    readouts, weight, bias = torch.randn(3, 5), torch.randn(11, 5), torch.randn(11)
+    with pytest.raises((RuntimeError, IndexError)):
+        linear_cross_entropy(readouts, weight, bias, torch.tensor([1, target, 2]), 0, 0.1)
+
+
+@pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode])
+def test_who_only_measures_makes_no_gradients(mode: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, tell = [], cross_entropies._tell
+    monkeypatch.setattr(cross_entropies, "_tell", lambda one, *others: asked.append(one) or tell(one, *others))
+    made = model(std=0.3).float().eval()
+    loss(made, BATCH)
+    with mode():
+        loss(made, BATCH)
+    assert [one.learns for one in asked] == [True, False]
+
+
 def test_a_weight_that_was_changed_meanwhile_is_an_error() -> None:
     made = model(std=0.3).float().train()
     told = loss(made, BATCH)
@@ -143,6 +232,18 @@ def test_scratch_is_taken_in_pieces_that_do_not_overlap_and_given_back() -> None
         assert room.address(10) == inner == begin + 64
     with scratch as room:
         assert room.address(1) == begin
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float64])
+def test_whatever_torch_makes_by_default_the_kernels_get_float32(dtype: torch.dtype) -> None:
+    made = model(std=0.3).float().train()
+    wanted, before = learnt(made), torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        assert Scratch().__enter__().take(3, 5).dtype == torch.float32
+        assert_alike(wanted, learnt(made))
+    finally:
+        torch.set_default_dtype(before)
 
 
 def test_scratch_stays_where_it_is_once_it_is_large_enough() -> None:

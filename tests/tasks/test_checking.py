@@ -74,9 +74,11 @@ def test_parts_refuse_what_they_would_ignore(beside: dict[str, Any], options: di
 
 WRITE = ("pronounce", "transliterate", "inflect", "translate", "summarize", "imply")
 ANY = (*WRITE, "respond")
+SEE = ("caption", "describe", "transcribe")
 PLAIN = ("pronounce", "transliterate", "translate", "imply")  # neither features nor copied symbols
 MEANT = {
-    **dict.fromkeys(("bahdanau", "luong", "no-attention", "fixed-context", "monotonic", "lstmn-shallow"), ANY),
+    **dict.fromkeys(("bahdanau", "luong", "monotonic", "lstmn-shallow"), ANY),
+    **dict.fromkeys(("no-attention", "fixed-context"), (*ANY, *SEE)),
     **dict.fromkeys(("abs", "copy", "sentinel", "supervised", "lstmn-deep"), WRITE),
     **dict.fromkeys(("position", "markov", "fertility-local", "fertility-global", "biases"), WRITE),
     **dict.fromkeys(("agreement", "agreement-biases"), PLAIN),
@@ -88,7 +90,7 @@ MEANT = {
     "tiny": (*ANY, "model"),
     "tiny-choice": ("classify", "entail"),
     "tiny-point": ("read", "fill"),
-    "tiny-look": ("caption", "describe", "transcribe"),
+    "tiny-look": SEE,
 }
 
 
@@ -151,6 +153,10 @@ def test_every_recipe_of_the_package_sets_only_what_its_tasks_use(name: str) -> 
         ("caption", {"look.frames": 8}, "look.frames=8 does nothing in the task caption"),
         ("transcribe", {"look.pool": "max"}, "look.pool=max does nothing in the task transcribe"),
         ("answer", {"look.local": True}, "look.local=true does nothing in the task answer"),
+        ("caption", {"model.supervision": 1.0}, "model.supervision=1.0 does nothing in the task caption"),
+        ("describe", {"data.where_column": 3}, "data.where_column=3 does nothing in the task describe"),
+        ("transcribe", {"data.features_column": 3}, "data.features_column=3 does nothing in the task transcribe"),
+        ("transcribe", {"look.stages": [8, 16]}, r"look.stages=\[8, 16\] does nothing with look.encoder=dense"),
         ("caption", {"look.names": 0.1}, "look.names=0.1 does nothing in the task caption"),
         ("describe", {"look.names": 0.1}, "look.names=0.1 does nothing in the task describe"),
         ("classify", {"look.names": 0.1}, "look.names=0.1 does nothing in the task classify"),

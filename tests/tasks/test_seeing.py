@@ -53,6 +53,13 @@ def test_targets_are_lowered_and_paths_are_not(tmp_path: Path) -> None:
     assert "Some" in reading.examples[0].path
 
 
+def test_answers_about_pictures_are_lowered_as_their_questions_are(tmp_path: Path) -> None:
+    table = write_pictures(tmp_path, 4, lambda name, colour, way: f"{name}\t{colour.title()}\tWhat Colour?")
+    for lowercase, wanted in ((True, "red"), (False, "Red")):
+        how = recipe("answer", **{"data.lowercase": lowercase, "data.features_column": 3})
+        assert answer.read(str(table), how).examples[0].target == wanted
+
+
 def test_a_files_name_is_written_as_it_is_on_the_disk(tmp_path: Path) -> None:
     """Some systems write é as two characters, and others keep what they were given."""
     name = unicodedata.normalize("NFD", "café.png")
@@ -209,6 +216,8 @@ def _double(source: Any) -> Any:
     ("options", "said"),
     [
         ({"task": "answer", "look.hops": 0, "look.names": 1.0}, r"look\.names=1\.0 does nothing with look\.hops=0"),
+        ({"task": "answer", "look.layer": False}, r"look\.layer=false does nothing with look\.hops=2"),
+        ({"task": "answer", "look.hops": 8, "look.layer": False}, r"look\.layer=false does nothing with look\.hops=8"),
         *(
             (
                 {"task": task, "look.hops": 1, "look.words": True},

@@ -107,6 +107,18 @@ def test_questions_about_pictures_are_learned(tmp_path: Path) -> None:
     assert "words of the question" in drawn.read_text("utf-8")
 
 
+@pytest.mark.parametrize("how", ["answer-plain", "answer-concatenated"])
+def test_a_picture_and_a_question_may_be_read_as_a_whole(how: str, tmp_path: Path) -> None:
+    table = write_pictures(tmp_path, 60, lambda name, colour, way: f"{name}\t{colour}\twhat colour is it")
+    run, sizes = tmp_path / "run", [one for one in QUESTIONS if "choose" not in one]
+    train(table, run, "answer", 12, *sizes, "training.batch_size=8", recipe=how)
+    assert measured(run, table)["accuracy"] > 90  # 33 by chance
+    asked = ("predict", run, tmp_path / "pictures" / "0.png", "--beside", "what colour is it", "--json")
+    shown = json.loads(done(*asked).out)
+    assert shown["output"] == "red"
+    assert not shown["attention"]
+
+
 def test_what_one_question_says_of_a_picture_is_named_at_another(tmp_path: Path) -> None:
     table = write_pictures(
         tmp_path,

@@ -2,13 +2,13 @@
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from regard.data.image import check_pixels, decode, flatten, open_image, read_header, seems_whole
 from regard.data.origin import is_sent, name_of, open_bytes
-from regard.data.video import MOST_BYTES, Video, check_frames
+from regard.data.video import MOST_BYTES, Video, check_frames, check_sum
 from regard.errors import DataError
 
 if TYPE_CHECKING:
@@ -74,18 +74,27 @@ class Animation(NamedTuple):
             count = getattr(image, "n_frames", 1)
             check_frames(source, count, *image.size)
             if not seems_whole(image):
-                image.seek(count - 1)
+                for _ in walk(source, image, count - 1):
+                    pass
                 image.load()
         return cls(source, count)
 
     def frames(self, numbers: Sequence[int], channels: int, show: "Callable[[Image], T]") -> list[T]:
-        found = []
         with open_image(self.source, ANIMATIONS, MOST_BYTES) as image:
-            for number in numbers:
-                image.seek(number)
-                check_pixels(self.source, *image.size)  # a frame may be larger than the first
-                found.append(show(flatten(image, channels)))
-        return found
+            frames = walk(self.source, image, numbers[-1])
+            return [show(flatten(image, channels)) for number in frames if number in numbers]
+
+
+def walk(source: str, image: "Image", last: int) -> Iterator[int]:
+    """The image at each frame up to `last`. None is left out, for Pillow decodes them all; and each is counted, for one
+    may be larger than those before."""
+    pixels = 0
+    for number in range(last + 1):
+        image.seek(number)
+        check_pixels(source, *image.size)
+        pixels += image.width * image.height
+        check_sum(source, pixels)
+        yield number
 
 
 def natural(name: str) -> tuple[list[tuple[str, int]], str]:

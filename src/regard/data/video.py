@@ -53,10 +53,12 @@ class Video(NamedTuple):
     def frames(self, numbers: Sequence[int], channels: int, show: "Callable[[Image], T]") -> list[T]:
         """`show` of the frames of these numbers, which ascend; the last of all stands in for a few that are missing."""
         found: list[T] = []
-        wanted, reached, frame = set(numbers), 0, None
+        wanted, reached, pixels, frame = set(numbers), 0, 0, None
         with _opened(self.source) as (container, stream):
             for number, frame in enumerate(container.decode(stream)):
                 check_pixels(self.source, frame.width, frame.height)  # it may change within a stream
+                pixels += frame.width * frame.height
+                check_sum(self.source, pixels)
                 reached = number + 1
                 if number in wanted:
                     found.append(show(_upright(frame, channels)))
@@ -69,12 +71,26 @@ class Video(NamedTuple):
 
 def check_frames(source: str, count: int, width: int, height: int) -> None:
     check_pixels(source, width, height)
-    most = min(MOST_FRAMES, (MOST_SENT if is_sent(source) else MOST_PIXELS) // (width * height))
+    most = min(MOST_FRAMES, _most_pixels(source) // (width * height))
     if count > most:
         raise DataError(
             f"{name_of(source)} is too long: {count:,} or more frames of {width} × {height} pixels came, at most "
             f"{most:,} of this size are read; cut it or make it smaller"
         )
+
+
+def check_sum(source: str, pixels: int) -> None:
+    """Of the frames until now, which need not be as large as the first."""
+    most = _most_pixels(source)
+    if pixels > most:
+        raise DataError(
+            f"{name_of(source)} is too long: its frames have more than {most / 1e6:,.0f} million pixels together, "
+            "which are all that are read; cut it or make it smaller"
+        )
+
+
+def _most_pixels(source: str) -> int:
+    return MOST_SENT if is_sent(source) else MOST_PIXELS
 
 
 def _check_whole(source: str, frames: int, seconds: float, all_frames: int, all_seconds: float) -> None:

@@ -8,7 +8,7 @@ from regard.attention.memory import Encoded
 from regard.attention.pool import AttentionPool, pooled
 from regard.data.batching import Padded
 from regard.decoders.choice import Chosen, Classifier, Seen
-from regard.encoders.asking import Asked, Beside, StackedAttention
+from regard.encoders.asking import Asked, Beside, Concatenated, StackedAttention
 
 
 class QuestionReader(nn.Module):
@@ -21,7 +21,7 @@ class QuestionReader(nn.Module):
         self,
         eye: nn.Module,
         words: nn.Module,
-        asks: Beside | StackedAttention,
+        asks: Concatenated | Beside | StackedAttention,
         classifier: Classifier,
         pool: AttentionPool | None = None,
     ):

@@ -27,6 +27,25 @@ def level(picture: Encoded) -> Encoded:
     return picture._replace(values=values, summary=values.sum(1) / picture.mask.sum(1, keepdim=True).clamp(min=1))
 
 
+class Concatenated(nn.Module):
+    """vector = [q; a]
+
+    The question's summary and the picture's, the mean of its level places, with nothing between them and the answer:
+    P(answer) = softmax(V [q; a] + b), as the notes have it.
+    """
+
+    hops = 0
+
+    def __init__(self, picture_size: int, question_size: int, dropout: Dropout | None = None):
+        super().__init__()
+        self.size = question_size + picture_size
+        self.dropout = dropout or Dropout(0.0)
+
+    def forward(self, picture: Encoded, question: Encoded) -> Asked:
+        vector = torch.cat([question.summary, self.dropout(level(picture).summary)], -1)  # (B, Q + V)
+        return Asked(vector, picture.values.new_zeros(len(vector), 0, picture.mask.size(1)))
+
+
 class Beside(nn.Module):
     """f = tanh(W a + b),   vector = [q; f]: the question's summary and the picture's, side by side
     Ren, Kiros and Zemel 2015

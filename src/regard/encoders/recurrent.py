@@ -127,7 +127,7 @@ class TextEncoder(nn.Sequential):
         if len(self._loops) < len(layers.layers):
             encoded: Encoded = layers(embed(source))
             return encoded
-        if self.training or not reads(embed.table, layers.size):
+        if self.training or not reads(embed.table, layers.size, source.data):
             return self._learn(embed.table, layers, source)
         if self._reader is None or not self._reader.fits():
             self._reader = Reader(embed.table, self._loops, layers.residual)

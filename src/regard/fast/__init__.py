@@ -2,6 +2,8 @@
 
 switch       whether the fast spelling may be used
 kernels      kernels.c, beam.c and whole.c, compiled on this machine
+bounds       whether symbols are those of a table, before C looks them up
+versions     whether weights have changed since something was made of them
 scratch      memory for what ends with a call
 packed       weights for the products of kernels.c
 products     layers and gradients of weights over many rows, by the same tiles

@@ -10,9 +10,8 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from regard.fast.energy import REACH, Grown
+from regard.fast.gathering import Store
 from regard.fast.kernels import address, library, loaded
-
-Gradients = list[tuple[Tensor, Tensor]]  # of keys and values, once the backward pass has begun
 
 
 def share_reads(values: Tensor, grown: Grown) -> tuple[Tensor, Grown]:
@@ -44,7 +43,7 @@ class OutOfReach(Exception):
 class _Attend(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any, query: Tensor, keys: Tensor, values: Tensor, v: Tensor, power: Tensor, mask: Tensor, store: Gradients
+        ctx: Any, query: Tensor, keys: Tensor, values: Tensor, v: Tensor, power: Tensor, mask: Tensor, store: Store
     ) -> tuple[Tensor, Tensor]:
         rows, places, size = power.shape
         width = values.size(-1)
@@ -68,9 +67,10 @@ class _Attend(torch.autograd.Function):
         width = values.size(-1)
         if into_context is None:
             into_context = values.new_zeros(rows, width)
-        if not ctx.store:
-            ctx.store.append((torch.zeros_like(power), torch.zeros_like(values)))
-        into_keys, into_values = ctx.store[0]
+        store = ctx.store.now()  # gradients of keys and values, once the backward pass has begun
+        if not store:
+            store.append((torch.zeros_like(power), torch.zeros_like(values)))
+        into_keys, into_values = store[0]
         slopes, into_query, into_v = power.new_empty(places), torch.empty_like(raised), torch.zeros_like(v)
         given = (into_weights if into_weights is None else into_weights.contiguous(), into_context.contiguous())
         tensors = (power, v, values, mask, raised, weights, *given, slopes, into_query, into_keys, into_values, into_v)
@@ -83,7 +83,7 @@ class Share(torch.autograd.Function):
     """Stands between keys and values and all readings of them."""
 
     @staticmethod
-    def forward(ctx: Any, keys: Tensor, values: Tensor, store: Gradients) -> tuple[Tensor, Tensor]:
+    def forward(ctx: Any, keys: Tensor, values: Tensor, store: Store) -> tuple[Tensor, Tensor]:
         ctx.store = store
         ctx.set_materialize_grads(False)
         return keys.view_as(keys), values.view_as(values)
@@ -92,6 +92,7 @@ class Share(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, *others: Tensor | None) -> Any:
         """`others` come from steps that had to be taken in another way."""
-        added = ctx.store.pop() if ctx.store else (None, None)
+        store = ctx.store.now()
+        added = store.pop() if store else (None, None)
         sums = [[one for one in pair if one is not None] for pair in zip(added, others, strict=True)]
         return *(sum(pair[1:], pair[0]) if pair else None for pair in sums), None

@@ -49,7 +49,7 @@ def beam_all(quick: Quick, state: Tensor, carry: Tensor, sought: Sought) -> Foun
     (sources, places, size), hidden = quick.power.shape, state.size(-1)
     readout, count, width, nbest = len(fixed.readout.bias), len(fixed.table), sought.width, sought.nbest
     rows, most, threads = sources * width, max(sought.longest) + 1, team(sources * width)
-    barred = torch.zeros(count, dtype=torch.bool)
+    barred = state.new_zeros(count, dtype=torch.bool)
     barred[list(sought.forbidden)] = True
     each = size + 9 * hidden + 2 * readout + count + places
     room = state.new_empty(rows * each + threads * (size + 5 * hidden))
@@ -59,20 +59,20 @@ def beam_all(quick: Quick, state: Tensor, carry: Tensor, sought: Sought) -> Foun
         2 * sources * nbest * ENTRY,
         2 * rows * most,
     )
-    drafts = [torch.empty(number, dtype=torch.int32) for number in counts]
+    drafts = [state.new_empty(number, dtype=torch.int32) for number in counts]
     looked = state.new_empty(rows * most * places)
     found = Found(
-        torch.empty(sources, nbest, most, dtype=torch.long),
+        state.new_empty(sources, nbest, most, dtype=torch.long),
         state.new_empty(sources, nbest),
         state.new_empty(sources, nbest),
         state.new_empty(sources, nbest, most, places),
-        torch.full((sources, nbest), -1),
-        torch.zeros(sources, nbest, dtype=torch.bool),
+        state.new_full((sources, nbest), -1, dtype=torch.long),
+        state.new_zeros(sources, nbest, dtype=torch.bool),
     )
     numbers = (threads, sources, width, nbest, most, places, size, hidden, readout, count)
     marks = (sought.begin, sought.end, int(REACH))
     seen = (
-        torch.tensor(sought.longest),
+        state.new_tensor(sought.longest, dtype=torch.long),
         sought.divisors,
         fixed.packed,
         quick.power,

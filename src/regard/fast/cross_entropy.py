@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from regard.fast.bounds import are_rows
 from regard.fast.kernels import COUNT, POINTER, loaded
 from regard.fast.products import fits
 from regard.fast.scratch import run
@@ -47,7 +48,9 @@ def linear_cross_entropy(
     symbols = real.sum()
     if (len(targets) - int(symbols)) * len(weight) > WORTH * len(targets):
         readouts, targets = readouts[real], targets[real]
-    total, nll = _LinearCrossEntropy.apply(readouts.contiguous(), weight, bias, targets, padding, smoothing)
+    learns = torch.is_grad_enabled() and any(one.requires_grad for one in (readouts, weight, bias))
+    asked = _Asked(readouts.contiguous(), weight, bias, targets.contiguous(), padding, smoothing, learns)
+    total, nll = _LinearCrossEntropy.apply(*asked)
     return Told(total, nll, symbols)
 
 
@@ -58,21 +61,19 @@ class _Asked(NamedTuple):
     targets: Tensor  # (M,)
     padding: int
     smoothing: float
+    learns: bool
 
 
 class _LinearCrossEntropy(torch.autograd.Function):
     @staticmethod
-    def forward(
-        ctx: Any, readouts: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, padding: int, smoothing: float
-    ) -> tuple[Tensor, Tensor]:
-        learns, rows = any(ctx.needs_input_grad[:3]), max(1, CHUNK // len(weight))
-        compiled = readouts.device.type == "cpu" and fits(readouts)
-        tell = _tell if compiled else _tell_plainly
-        ctx.into = [torch.empty_like(one) for one in (readouts, weight, bias)] if learns else []
-        asked = _Asked(readouts, weight, bias, targets.contiguous(), padding, smoothing)
-        nll, uniform = tell(asked, rows, ctx.into).unbind()
+    def forward(ctx: Any, *given: Any) -> tuple[Tensor, Tensor]:
+        asked = _Asked(*given)
+        compiled = asked.readouts.device.type == "cpu" and fits(asked.readouts)
+        tell = _tell if compiled and _in_range(asked) else _tell_plainly
+        ctx.into = [torch.empty_like(one) for one in asked[:3]] if asked.learns else []
+        nll, uniform = tell(asked, max(1, CHUNK // len(asked.weight)), ctx.into).unbind()
         ctx.mark_non_differentiable(nll)
-        return torch.lerp(nll, uniform, smoothing), nll
+        return torch.lerp(nll, uniform, asked.smoothing), nll
 
     @staticmethod
     @once_differentiable
@@ -81,13 +82,17 @@ class _LinearCrossEntropy(torch.autograd.Function):
         into, ctx.into = ctx.into, None
         if into is None:
             raise RuntimeError("this loss keeps no graph: backward can go through it once")
-        return *(one.mul_(gradient) for one in into), None, None, None
+        return *(one.mul_(gradient) for one in into), None, None, None, None
+
+
+def _in_range(asked: _Asked) -> bool:
+    return asked.targets.numel() == 0 or are_rows(asked.targets, len(asked.weight))
 
 
 def _tell(asked: _Asked, rows: int, into: list[Tensor]) -> Tensor:
     """−Σ log p(y) and −Σ mean_n log p(n), (2,), by so many rows at a time; `into`, where it is not empty, becomes the
     gradients of the total"""
-    readouts, weight, bias, targets, padding, smoothing = asked
+    readouts, weight, bias, targets, padding, smoothing, _ = asked
     sizes, columns = (len(readouts), *weight.shape), into[2] if into else torch.empty_like(bias)
     assert weight.is_contiguous()
     told = _Told(torch.get_num_threads(), *sizes, rows, padding, bool(into), smoothing)
@@ -101,7 +106,7 @@ def _tell(asked: _Asked, rows: int, into: list[Tensor]) -> Tensor:
 
 def _tell_plainly(asked: _Asked, rows: int, into: list[Tensor]) -> Tensor:
     """The same by torch"""
-    readouts, weight, bias, targets, padding, smoothing = asked
+    readouts, weight, bias, targets, padding, smoothing, _ = asked
     sums, room = readouts.new_zeros(2), readouts.new_empty(min(rows, len(readouts)), len(weight))
     for one in into[1:]:
         one.zero_()

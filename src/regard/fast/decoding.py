@@ -19,6 +19,7 @@ from regard.fast.energy import REACH, Grown
 from regard.fast.gates import tanh
 from regard.fast.kernels import address, loaded
 from regard.fast.packed import packed
+from regard.fast.versions import versions
 
 TABLE = 2048  # a larger vocabulary is looked up and multiplied step by step
 
@@ -54,11 +55,11 @@ class Arranged:
         self.packed_context_drive = packed(self.context_drive)
         small = len(self.words) <= TABLE
         self.table = torch.addmm(self.bias, self.words, self.drive.t()) if small else None  # (N, G)
-        self.versions = [one._version for one in weights]
+        self.weights, self.versions = list(weights), versions(weights)  # held, so that no others can lie where they do
 
     def fits(self, weights: Sequence[Tensor]) -> bool:
         """Whether these weights have not changed since."""
-        return self.versions == [one._version for one in weights] and self.words is weights[0]
+        return self.versions == versions(weights)
 
 
 class Siblings(NamedTuple):

@@ -66,7 +66,7 @@ def _dropped(vectors: Tensor, share: float, seed: int) -> Tensor:
 @cache
 def _number(value: float) -> Tensor:
     """Kept: a tensor takes some microseconds to make."""
-    return torch.tensor(value, dtype=torch.float32)
+    return torch.tensor(value, dtype=torch.float32, device="cpu")
 
 
 def draws(count: int, seed: int) -> Tensor:

@@ -11,11 +11,13 @@ import torch
 from torch import Tensor, nn
 
 from regard.data.batching import Padded
+from regard.fast.bounds import are_rows
 from regard.fast.decoding import TABLE
 from regard.fast.kernels import address, loaded
 from regard.fast.packed import packed, search_inside, team
 from regard.fast.recurrence import compiled
 from regard.fast.switch import wanted
+from regard.fast.versions import versions
 
 
 class Direction(NamedTuple):
@@ -44,12 +46,12 @@ class Reader:
         self.layers = [[Direction.of(weights) for weights in loop.all_weights] for loop in loops]
         first = self.layers[0] if words.num_embeddings <= TABLE else []
         self.tables = [torch.addmm(one.bias, words.weight, one.weight.t()) for one in first]  # D × (N, G)
-        self.weights = [words.weight, *(one for loop in loops for one in loop.parameters())]
-        self.versions = self._versions()
+        self.weights = self._weights()  # held, so that no others can lie where they do
+        self.versions = versions(self.weights)
 
     def fits(self) -> bool:
         """Whether the weights have not changed since."""
-        return self.versions == self._versions()
+        return self.versions == versions(self._weights())
 
     def __call__(self, source: Padded) -> Read:
         (rows, places), lengths = source.data.shape, source.lengths.contiguous()
@@ -80,10 +82,11 @@ class Reader:
         ahead = states[torch.arange(len(states)), lengths - 1, :size]
         return torch.cat([ahead, states[:, 0, size:]], -1)
 
-    def _versions(self) -> list[object]:
-        return [part for one in self.weights for part in (one._version, one.data_ptr())]
+    def _weights(self) -> list[Tensor]:
+        return [self.words.weight, *(one for loop in self.loops for one in loop.parameters())]
 
 
-def reads(words: nn.Embedding, size: int) -> bool:
-    """Whether sources are to be read here, by layers of this size."""
-    return not torch.is_grad_enabled() and wanted(words.weight) and compiled(words.weight) and search_inside(size)
+def reads(words: nn.Embedding, size: int, tokens: Tensor) -> bool:
+    """Whether these sources are to be read here, by layers of this size."""
+    possible = not torch.is_grad_enabled() and wanted(words.weight) and compiled(words.weight)
+    return possible and search_inside(size) and are_rows(tokens, len(words.weight))

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from regard.fast.gathering import Store
 from regard.fast.kernels import address, library, loaded
 from regard.fast.switch import wanted
 
@@ -21,7 +22,7 @@ class Grown(NamedTuple):
 
     keys: Tensor  # (B, S, A)
     power: Tensor  # (B, S, A)  e^{2k}
-    store: Any  # for the gradients of `attend`
+    store: Store  # for the gradients of `attend`
 
 
 def grow(keys: Tensor) -> Grown | Tensor:
@@ -29,7 +30,7 @@ def grow(keys: Tensor) -> Grown | Tensor:
     if not wanted(keys) or keys.numel() == 0:
         return keys
     power, far = _raised(keys.detach())
-    return keys if far > REACH else Grown(keys, power, [])
+    return keys if far > REACH else Grown(keys, power, Store())
 
 
 def _raised(keys: Tensor) -> tuple[Tensor, float]:

@@ -16,16 +16,31 @@ from torch.autograd.function import once_differentiable
 from regard.fast.switch import wanted
 
 
+class Store(list[Any]):
+    """What the uses of a tensor put aside within one backward pass, for its node, which comes last. A pass that nobody
+    asks for the tensor's gradient leaves it there: the next one begins anew."""
+
+    _pass = -1
+
+    def now(self) -> "Store":
+        """This pass's part."""
+        number = torch._C._current_graph_task_id()
+        if number != self._pass:
+            self.clear()
+            self._pass = number
+        return self
+
+
 class Shared(NamedTuple):
     """A weight for the length of one loop."""
 
     weight: Tensor  # (O, I)
     bias: Tensor | None  # (O,)
-    store: list[tuple[Tensor, Tensor]]  # x_t and dy_t of every step
+    store: "Store"  # x_t and dy_t of every step
 
 
 def share(weight: Tensor, bias: Tensor | None) -> Shared:
-    store: list[tuple[Tensor, Tensor]] = []
+    store = Store()
     same_weight, same_bias = _Share.apply(weight, bias, store)
     return Shared(same_weight, same_bias, store)
 
@@ -69,7 +84,7 @@ class _Share(torch.autograd.Function):
     """Stands between a weight and its uses; its backward runs once, after that of every use."""
 
     @staticmethod
-    def forward(ctx: Any, weight: Tensor, bias: Tensor | None, store: list[tuple[Tensor, Tensor]]) -> Any:
+    def forward(ctx: Any, weight: Tensor, bias: Tensor | None, store: Store) -> Any:
         ctx.store = store
         ctx.set_materialize_grads(False)
         return weight.view_as(weight), None if bias is None else bias.view_as(bias)
@@ -77,10 +92,11 @@ class _Share(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *_: Tensor | None) -> Any:
-        if not ctx.store:
+        store = ctx.store.now()
+        if not store:
             return None, None, None
-        inputs, gradients = (torch.cat(all_steps) for all_steps in zip(*ctx.store, strict=True))
-        ctx.store.clear()
+        inputs, gradients = (torch.cat(all_steps) for all_steps in zip(*store, strict=True))
+        store.clear()
         into_weight = gradients.t() @ inputs if ctx.needs_input_grad[0] else None  # (O, I)
         into_bias = gradients.sum(0) if ctx.needs_input_grad[1] else None  # (O,)
         return into_weight, into_bias, None
@@ -89,7 +105,7 @@ class _Share(torch.autograd.Function):
 class _Product(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any, inputs: Tensor, weight: Tensor, bias: Tensor | None, onto: Tensor | None, store: list[Any]
+        ctx: Any, inputs: Tensor, weight: Tensor, bias: Tensor | None, onto: Tensor | None, store: Store
     ) -> Tensor:
         ctx.save_for_backward(inputs, weight)
         ctx.store = store
@@ -102,7 +118,7 @@ class _Product(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> Any:
         inputs, weight = ctx.saved_tensors
-        ctx.store.append((_flat(inputs), _flat(gradient)))
+        ctx.store.now().append((_flat(inputs), _flat(gradient)))
         into_inputs = gradient @ weight if ctx.needs_input_grad[0] else None
         return into_inputs, None, None, gradient if ctx.needs_input_grad[3] else None, None
 

@@ -35,16 +35,24 @@ def walk_all(
     (rows, places, size), width, hidden = quick.power.shape, quick.values.size(-1), state.size(-1)
     readout, count = len(fixed.readout.bias), len(fixed.table)
     most = max(longest) + 1
-    barred = torch.zeros(count, dtype=torch.bool)
+    barred = state.new_zeros(count, dtype=torch.bool)
     barred[list(forbidden)] = True
     each = size + 7 * hidden + width + places + readout + count
     room = state.new_empty(rows * each + team(rows) * (size + hidden))
-    whole, steps = torch.empty(2 * rows, dtype=torch.long), torch.zeros(rows, dtype=torch.long)
+    whole, steps = state.new_empty(2 * rows, dtype=torch.long), state.new_zeros(rows, dtype=torch.long)
     symbols, weights = steps.new_zeros(rows, most), state.new_zeros(rows, most, places)
     likely, mass = state.new_zeros(rows, most), state.new_ones(rows, most)
     numbers = (team(rows), rows, most, places, size, width, hidden, readout, count, begin, end, int(REACH))
     arranged = (fixed.packed_query, fixed.packed_recurrence, fixed.packed_context_drive)
-    seen = (torch.tensor(longest), *arranged, quick.power, fixed.v, quick.values, quick.mask, fixed.table)
+    seen = (
+        state.new_tensor(longest, dtype=torch.long),
+        *arranged,
+        quick.power,
+        fixed.v,
+        quick.values,
+        quick.mask,
+        fixed.table,
+    )
     given = (*fixed.readout.packed, barred, state.contiguous(), carry.contiguous())
     written = (room, whole, symbols, weights, likely, mass, steps)
     if loaded().greedy_run(*numbers, *map(address, (*seen, *given, *written))) < 0:

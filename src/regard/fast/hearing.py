@@ -6,17 +6,19 @@ The reference is encoders/recurrent.py: Embed, Dropout, a layer, Dropout.
 """
 
 import ctypes
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
+from regard.fast.bounds import are_rows
 from regard.fast.dropping import Draws
 from regard.fast.kernels import COUNT, POINTER, loaded
 from regard.fast.packed import loops_inside, team
 from regard.fast.products import fits, spaced
-from regard.fast.scratch import cut, run
+from regard.fast.scratch import cut, parts, run
 from regard.fast.switch import wanted
 
 NUMBERS = ("threads", "team", "rows", "places", "embed", "size", "directions", "apart")
@@ -44,7 +46,8 @@ def begins_here(table: nn.Embedding, tokens: Tensor) -> bool:
     """Whether whole.c can begin with such a table, for so many sequences (B, S)."""
     weight, bare = table.weight, table.max_norm is None and not table.sparse and not table.scale_grad_by_freq
     plain = type(table) is nn.Embedding and table.padding_idx == 0 and bare
-    return plain and wanted(weight) and fits(weight) and loops_inside(len(tokens))
+    begins = plain and wanted(weight) and fits(weight) and loops_inside(len(tokens))
+    return begins and are_rows(tokens, len(weight))
 
 
 def hear(
@@ -56,6 +59,16 @@ def hear(
     return heard
 
 
+def _point(heard: _Heard, given: Sequence[Tensor]) -> None:
+    """Where all lies that both ways read: hooks on saved tensors, checkpoints among them, may have moved it."""
+    assert all(one.is_contiguous() for one in given)
+    tokens, lengths, turns, table, *weights = given
+    heard.tokens, heard.lengths, heard.turns = tokens.data_ptr(), lengths.data_ptr(), turns.data_ptr()
+    heard.table = table.data_ptr()
+    for kind, name in enumerate(WEIGHTS):
+        setattr(heard, name, PAIR(*(one.data_ptr() for one in weights[kind :: len(WEIGHTS)])))
+
+
 class _Hear(torch.autograd.Function):
     @staticmethod
     def forward(
@@ -63,28 +76,30 @@ class _Hear(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor]:
         (rows, places), embed, size = tokens.shape, table.size(1), weights[1].size(1)
         directions, tokens, lengths = len(weights) // len(WEIGHTS), tokens.contiguous(), lengths.contiguous()
-        assert all(one.is_contiguous() for one in (table, *weights))
-        turns, apart = torch.empty(places + 1 + 2 * rows, dtype=torch.int64), spaced(directions * 4 * size)
+        turns, apart = lengths.new_empty(places + 1 + 2 * rows), spaced(directions * 4 * size)
         made, last = table.new_empty(rows, places, directions * size), table.new_empty(rows, directions * size)
         heard = _Heard(torch.get_num_threads(), team(rows), rows, places, embed, size, directions, apart, words, values)
-        heard.tokens, heard.lengths, heard.turns = tokens.data_ptr(), lengths.data_ptr(), turns.data_ptr()
-        heard.table, heard.symbols = table.data_ptr(), len(table)
-        for kind, name in enumerate(WEIGHTS):
-            setattr(heard, name, PAIR(*(one.data_ptr() for one in weights[kind :: len(WEIGHTS)])))
-        heard.values, heard.last = made.data_ptr(), last.data_ptr()
+        heard.symbols, heard.values, heard.last = len(table), made.data_ptr(), last.data_ptr()
+        given = (tokens, lengths, turns, table, *weights)
+        _point(heard, given)
         real = loaded().hear_turns(ctypes.byref(heard))
-        tape, kept = cut(table, real * embed, real * apart, directions * 3 * real * size)
-        heard.inputs, heard.gates, heard.kept = kept
+        if real < 0:
+            raise ValueError(f"lengths are {lengths.tolist()}; expected 0 to {places}, the places of the longest")
+        counts = (real * embed, real * apart, directions * 3 * real * size)
+        tape, (heard.inputs, heard.gates, heard.kept) = cut(table, *counts)
         run(loaded().hear, loaded().hear_size, heard)
-        ctx.heard = heard
-        ctx.save_for_backward(tokens, lengths, turns, tape, table, *weights)
+        ctx.heard, ctx.counts = heard, counts
+        ctx.save_for_backward(tape, *given)
         return made, last
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, into_values: Tensor, into_last: Tensor) -> tuple[Tensor | None, ...]:
-        *_, table, drive, recurrence, bias, _ = ctx.saved_tensors[:9]  # which also sees to it that none has changed
+        tape, *given = ctx.saved_tensors  # which also sees to it that none has changed
+        _, _, _, table, drive, recurrence, bias = given[:7]
         heard, into_values, into_last = ctx.heard, into_values.contiguous(), into_last.contiguous()
+        _point(heard, given)
+        heard.inputs, heard.gates, heard.kept = parts(tape, *ctx.counts)
         heard.into_values, heard.into_last = into_values.data_ptr(), into_last.data_ptr()
         into_table, slopes = torch.empty_like(table), []
         heard.into_table = into_table.data_ptr()

@@ -296,6 +296,8 @@ static void gradient_rows(long rows, share my, int onto, long across, const numb
                           const int64_t *inputs, const int64_t *strides, number *const *x, number *const *y,
                           number *room) {
     number block[BLOCK * MANY];
+    for (long n = 0; n < count && !onto && !rows; n++) /* a sum of nothing */
+        memset(y[n] + my.first * inputs[n], 0, sizeof(number) * (my.last - my.first) * inputs[n]);
     for (long begin = 0; begin < rows; begin += MANY) {
         long some = rows - begin < MANY ? rows - begin : MANY;
         number *packed = room;

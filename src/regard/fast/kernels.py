@@ -6,9 +6,11 @@ import hashlib
 import logging
 import os
 import platform
+import shlex
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -70,12 +72,13 @@ SIGNATURES = {
 
 @cache
 def library() -> ctypes.CDLL | None:
-    compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
-    if os.environ.get("REGARD_KERNELS") == "0" or compiler is None:
+    named, found = os.environ.get("CC"), (shutil.which(name) for name in ("cc", "gcc", "clang"))
+    compiler = shlex.split(named) if named else [one for one in found if one][:1]  # a name may have arguments with it
+    if os.environ.get("REGARD_KERNELS") == "0" or not compiler:
         return None
     try:
         loaded = ctypes.CDLL(str(_compiled(compiler)))
-    except (OSError, subprocess.SubprocessError) as error:
+    except (OSError, RuntimeError, subprocess.SubprocessError) as error:  # RuntimeError: there is no home folder
         logger.debug("kernels.c was not compiled, torch does its work: %s", error)
         return None
     for name, (counts, pointers, returned) in SIGNATURES.items():
@@ -129,11 +132,11 @@ def whole_numbers(*numbers: int) -> ctypes.Array[ctypes.c_int64]:
     return (ctypes.c_int64 * len(numbers))(*numbers)
 
 
-def _compiled(compiler: str) -> Path:
+def _compiled(compiler: Sequence[str]) -> Path:
     source = b"".join(resources.files("regard.fast").joinpath(name).read_bytes() for name in SOURCES)
     # not platform.platform(): it starts a program to learn the processor's name, which nobody here asks for
     machine = [platform.system(), platform.machine(), *platform.libc_ver(), _processor()]
-    made_of = [source, *map(str.encode, [compiler, *FLAGS, *machine])]
+    made_of = [source, *map(str.encode, [*compiler, *FLAGS, *machine])]
     name = f"kernels-{hashlib.blake2b(b'|'.join(made_of), digest_size=8).hexdigest()}.so"
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "regard"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -141,7 +144,7 @@ def _compiled(compiler: str) -> Path:
     if not target.exists():
         with tempfile.TemporaryDirectory(dir=folder) as work:
             made = Path(work) / name
-            command = [compiler, *FLAGS, "-x", "c", "-", "-o", str(made), MATHS]
+            command = [*compiler, *FLAGS, "-x", "c", "-", "-o", str(made), MATHS]
             try:
                 subprocess.run([*command, THREADS], input=source, check=True, capture_output=True, timeout=60)
             except subprocess.CalledProcessError:  # a compiler without OpenMP: the same on one thread

@@ -23,7 +23,7 @@ class _NormAndCut(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, data: Tensor, sizes: Tensor, g: Tensor, b: Tensor, epsilon: float) -> Tensor:
         """(B, H, W, C)"""
-        made, small = torch.empty_like(data), torch.tensor(epsilon, dtype=torch.float32)
+        made, small = torch.empty_like(data), torch.tensor(epsilon, dtype=torch.float32, device="cpu")
         mean, spread = data.new_empty(2, len(data), data.size(-1)).unbind()
         tensors = (sizes, small, data, g, b, mean, spread, made)
         loaded().place_norm(torch.get_num_threads(), *data.shape, *map(address, tensors))

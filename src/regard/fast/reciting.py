@@ -6,6 +6,7 @@ The reference is decoders/recurrent.py, step by step.
 """
 
 import ctypes
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -18,7 +19,7 @@ from regard.fast.energy import REACH
 from regard.fast.kernels import COUNT, POINTER, loaded
 from regard.fast.packed import team
 from regard.fast.products import spaced
-from regard.fast.scratch import cut, run
+from regard.fast.scratch import cut, parts, run
 
 
 class Weights(NamedTuple):
@@ -79,6 +80,16 @@ def recite(
         return None
 
 
+def _point(recited: _Recited, tape: Tensor, counts: Sequence[int], alphas: Tensor, given: Sequence[Tensor]) -> None:
+    """Where all lies that both ways read: hooks on saved tensors, checkpoints among them, may have moved it."""
+    for name, place in zip(TAPE, parts(tape, *counts), strict=True):
+        setattr(recited, name, place)
+    recited.token_stride = given[0].stride(0)
+    for name, one in zip(("weights", *GIVEN, *Weights._fields), (alphas, *given), strict=True):
+        assert one.is_contiguous() or name == "tokens"
+        setattr(recited, name, one.data_ptr())
+
+
 class _Recite(torch.autograd.Function):
     @staticmethod
     def forward(
@@ -96,23 +107,20 @@ class _Recite(torch.autograd.Function):
         (symbols, embed), size, read = weights.table.shape, len(weights.key), len(weights.mix)
         apart, tokens = spaced(4 * hidden), tokens if tokens.stride(1) == 1 else tokens.contiguous()
         values, mask, first = (one.contiguous() for one in (values, mask, first))
-        assert all(one.is_contiguous() for one in weights)
         sizes = (rows, places, steps, embed, size, width, hidden, read, apart, tokens.stride(0), symbols)
         recited = _Recited(torch.get_num_threads(), team(rows), *sizes, words, readouts)
         given = (tokens, values, mask, first, *weights)
-        for name, one in zip((*GIVEN, *Weights._fields), given, strict=True):
-            setattr(recited, name, one.data_ptr())
         made, alphas = values.new_empty(steps, rows, read), values.new_empty(steps, rows, places)
-        recited.readouts, recited.weights = made.data_ptr(), alphas.data_ptr()
+        recited.readouts = made.data_ptr()
         all_steps, all_states = steps * rows, (steps + 1) * rows
         ahead = (all_steps * embed, rows * places * size, all_steps * apart, all_steps * size)  # words … raised
         after = (all_states * (width + hidden), all_states * hidden, all_steps * hidden, all_steps * read)
-        tape, kept = cut(values, *ahead, *after)
-        for name, place in zip(TAPE, kept, strict=True):
-            setattr(recited, name, place)
+        counts = (*ahead, *after)
+        tape, _ = cut(values, *counts)
+        _point(recited, tape, counts, alphas, given)
         if run(loaded().recite, loaded().recite_size, recited) > REACH:
             raise OutOfReach
-        ctx.recited = recited
+        ctx.recited, ctx.counts = recited, counts
         ctx.set_materialize_grads(False)
         ctx.save_for_backward(tape, alphas, *given)
         return made, alphas
@@ -120,8 +128,10 @@ class _Recite(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, into_readouts: Tensor | None, into_alphas: Tensor | None) -> Any:
-        _, alphas, _, values, _, first, *others = ctx.saved_tensors  # which also sees that none has changed
-        recited, weights = ctx.recited, Weights(*others)
+        tape, alphas, *given = ctx.saved_tensors  # which also sees that none has changed
+        (_, values, _, first, *others), recited = given, ctx.recited
+        weights = Weights(*others)
+        _point(recited, tape, ctx.counts, alphas, given)
         if into_readouts is None:
             into_readouts = values.new_zeros(*alphas.shape[:2], len(weights.mix))
         into_readouts = into_readouts.contiguous()

@@ -21,7 +21,7 @@ class Scratch:
     """A stack of blocks: what is taken within a `with` is free again after it."""
 
     def __init__(self) -> None:
-        self._blocks = [torch.empty(0)]
+        self._blocks = [_block(0)]
         self._used = 0  # of the last block
         self._marks: list[tuple[int, int]] = []
 
@@ -53,9 +53,14 @@ class Scratch:
         begin, self._used = self._used, self._used + -(-count // LINE) * LINE
         if self._used > len(self._blocks[-1]):
             # room for what may come: a page that nobody writes to is no memory yet, and to move is to begin anew
-            self._blocks.append(torch.empty(MORE * sum(map(len, self._blocks), self._used - begin)))
+            self._blocks.append(_block(MORE * sum(map(len, self._blocks), self._used - begin)))
             begin, self._used = 0, self._used - begin
         return begin
+
+
+def _block(count: int) -> Tensor:
+    """Of what the kernels know, whatever torch's defaults have been set to"""
+    return torch.empty(count, dtype=torch.float32, device="cpu")
 
 
 _threads = threading.local()
@@ -78,6 +83,11 @@ def run(kernel: Callable[..., Any], size: Callable[..., int], given: ctypes.Stru
 
 def cut(like: Tensor, *counts: int) -> tuple[Tensor, list[int]]:
     """One piece of memory that is kept, and where its parts of so many numbers begin, each on a line of the cache"""
-    ends = list(accumulate(-(-count // LINE) * LINE for count in counts))
-    kept = like.new_empty(ends[-1])
-    return kept, [kept.data_ptr() + 4 * begin for begin in (0, *ends[:-1])]
+    kept = like.new_empty(sum(-(-count // LINE) * LINE for count in counts))
+    return kept, parts(kept, *counts)
+
+
+def parts(kept: Tensor, *counts: int) -> list[int]:
+    """Where the parts of what was cut begin now: who keeps it for later may move it meanwhile."""
+    ends = accumulate(-(-count // LINE) * LINE for count in counts)
+    return [kept.data_ptr() + 4 * begin for begin in (0, *list(ends)[:-1])]

@@ -19,6 +19,8 @@ static number *cut(bench *room, long count) {
         return room.used; \
     }
 
+static long larger(long one, long other) { return one > other ? one : other; }
+
 static long panelled(long outputs, long inputs) { return (outputs + PANEL - 1) / PANEL * PANEL * inputs; }
 
 /* Dropout by the draws of `drop`: those below `least` of 2^16 */
@@ -95,13 +97,15 @@ static turns turns_of(const heard *h) {
     return (turns){begin, order, order + h->rows, begin[h->places]};
 }
 
-/* Sequences from the longest to the shortest, and where the rows of each place begin. Returns how many rows there are. */
+/* Sequences from the longest to the shortest, and where the rows of each place begin. Returns how many rows there are; −1: a
+ * length is below 0 or beyond the places. */
 long hear_turns(const heard *h) {
     int64_t *begin = h->turns, *order = begin + h->places + 1, *rank = order + h->rows;
     long next = 0;
     for (long length = h->places; length >= 0; length--)
         for (long row = 0; row < h->rows; row++)
             if (h->lengths[row] == length) rank[row] = next, order[next++] = row;
+    if (next < h->rows) return -1;
     for (long place = 0, live = h->rows; place <= h->places; place++) {
         begin[place] = place ? begin[place - 1] + live : 0;
         while (live > 0 && h->lengths[order[live - 1]] <= place) live--;
@@ -114,8 +118,7 @@ typedef struct { number *raw, *ends, *bias, *packed; } hear_room;
 static hear_room lay_hear(const heard *h, bench *room) {
     long gates = 4 * h->size, values = h->rows * h->places * h->directions * h->size;
     number *raw = cut(room, values), *ends = cut(room, 2 * h->rows * h->size), *bias = cut(room, gates);
-    long most = h->embed > h->size ? h->embed : h->size;
-    return (hear_room){raw, ends, bias, cut(room, panelled(gates, most))};
+    return (hear_room){raw, ends, bias, cut(room, panelled(gates, larger(h->embed, h->size)))};
 }
 
 SIZE(hear_size, heard, lay_hear)
@@ -150,11 +153,11 @@ typedef struct { number *into_raw, *into_gates, *into_inputs, *ends, *bias, *roo
 
 static hear_back_room lay_hear_back(const heard *h, bench *room) {
     long gates = 4 * h->size, values = h->rows * h->places * h->directions * h->size, all = h->turns[h->places];
-    long packed = panelled(gates, h->embed > h->size ? h->embed : h->size);
+    long packed = panelled(larger(h->embed, h->size), gates);
     long sums = h->threads * (gradient_room(h->size) + gradient_room(h->embed));
     number *into_raw = cut(room, values), *into_gates = cut(room, all * h->apart), *into_inputs = cut(room, all * h->embed);
     number *ends = cut(room, 2 * h->rows * h->size), *bias = cut(room, h->team * gates);
-    return (hear_back_room){into_raw, into_gates, into_inputs, ends, bias, cut(room, packed > sums ? packed : sums)};
+    return (hear_back_room){into_raw, into_gates, into_inputs, ends, bias, cut(room, larger(packed, sums))};
 }
 
 SIZE(hear_back_size, heard, lay_hear_back)
@@ -215,8 +218,6 @@ typedef struct {
     number *into_values, *into_first, *into_table, *into_key, *into_key_bias, *into_query, *into_v,
         *into_drive, *into_bias, *into_context_drive, *into_recurrence, *into_mix, *into_mix_bias;
 } recited;
-
-static long larger(long one, long other) { return one > other ? one : other; }
 
 typedef struct { number *keys, *bias, *query, *recurrence, *context_drive, *asked, *packed; } recite_room;
 

@@ -45,9 +45,12 @@ class Studio:
 
 
 def draw(prediction: Prediction, ending: str, kind: str) -> bytes:
-    if prediction.attention is None:
+    if not prediction.has_weights:
         raise Refused(422, "this model has no attention to draw", "GET /v1/models names those that have")
-    size = prediction.attention.size + sum(look.weights.size for look in prediction.looks)
+    drawn = [look.weights for look in prediction.looks] + (
+        [] if prediction.attention is None else [prediction.attention]
+    )
+    size = sum(weights.size for weights in drawn)
     if size > LARGEST:
         message = f"{size:,} weights came out; a picture has at most {LARGEST:,}"
         raise Refused(413, message, "draw a part of it, or use regard show")

@@ -39,15 +39,18 @@ WRITERS: Unused = {
     ("model.reverse", 0.0): ("search.reverse",),
 }
 
-ASKED = within("look", "hops", "words", "names")  # what only a question can be told
+ASKED = within("look", "hops", "layer", "words", "names")  # what only a question can be told
 CLIPS = within("look", "every", "frames", "local", "motions", "pool", "parts", "moving", "shift", "states")
 FITS: Unused = {("look.fit", fit): ("look.widest",) for fit in ("square", "within")}
+
+UNREAD = (*within("model", "supervision", "supervision_kind"), *within("data", "features_column", "where_column"))
 
 LOOKERS: Unused = {
     **WRITERS,
     **FITS,
-    **{("task", task): (*ASKED, *CLIPS) for task in ("caption", "transcribe")},
-    ("task", "describe"): ASKED,
+    **{("task", task): (*ASKED, *CLIPS, *UNREAD) for task in ("caption", "transcribe")},
+    ("task", "describe"): (*ASKED, *UNREAD),
+    ("look.encoder", "dense"): within("look", "stages", "first"),
     ("look.local", False): ("look.motions",),
     ("look.states", "none"): within("model", "encoder_layers", "bidirectional"),
 }  # of those who look and write: nothing is asked

@@ -125,9 +125,13 @@ def table_folder(path: str | Sequence[str]) -> str:
 
 def _read(path: str | Sequence[str], recipe: Recipe, eye: Eye, skip_bad_lines: bool) -> Reading:
     """With targets as they are to be written."""
-    reading = read_seen(path, recipe, eye, skip_bad_lines)
-    lowered = [replace(one, target=normalise(one.target, recipe.data.lowercase)) for one in reading.examples]
-    return reading._replace(examples=lowered)
+    return written(read_seen(path, recipe, eye, skip_bad_lines), recipe.data.lowercase)
+
+
+def written(reading: Reading, lowercase: bool) -> Reading:
+    """With targets as a run writes them."""
+    examples = [replace(one, target=normalise(one.target, lowercase)) for one in reading.examples]
+    return reading._replace(examples=examples)
 
 
 def read(path: str | Sequence[str], recipe: Recipe, skip_bad_lines: bool = False) -> Reading:

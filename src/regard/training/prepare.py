@@ -172,7 +172,11 @@ def _fitting(
     most = recipe.data.longest
     kept = [number for number, one in enumerate(encodings) if one.length <= most]
     if not kept:
-        raise DataError(f"all {len(examples)} {name} pairs are longer than data.longest={most} symbols")
+        shortest = min(one.length for one in encodings)
+        raise DataError(
+            f"all {len(examples)} {name} pairs are longer than data.longest={most} symbols: the shortest has "
+            f"{shortest}; of a picture these are its places, of which a smaller look.size makes fewer"
+        )
     if len(kept) < len(examples):
         logger.warning(
             "left out %d of %d %s pairs longer than data.longest=%d symbols",
