@@ -27,7 +27,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path)
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True, help="an existing folder")
     options = parser.parse_args()
     run = load(options.run, device="cpu")
     read = run.task.read(str(options.data / "flickr8k" / "dev.tsv"), run.recipe).examples
