@@ -257,7 +257,9 @@ class Look(_Section):
     """How pictures and clips are seen."""
 
     encoder: str = option(
-        "small", "small, vgg or dense, which learn from the start; or a trained one: efficientnet-lite0, timm:NAME"
+        "small",
+        "small, vgg or dense, which learn from the start; or a trained one: efficientnet-lite0, efficientnet-lite2, "
+        "timm:NAME",
     )
     freeze: bool = option(True, "a trained encoder stays as it is, and what it makes of a picture is kept on disk")
     fit: Literal["square", "height", "within"] = option(

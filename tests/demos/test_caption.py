@@ -78,7 +78,8 @@ def test_what_is_missing_is_told_before_anything_is_written(
     monkeypatch.setattr(emoji, "PICTURES", emoji.PICTURES._replace(name="no-such-package"))
     result = regard("demo", "caption", "--out", place)
     refused(result._replace(err=result.err.splitlines()[-1]), 2, "no-such-package", "regard[corpora]")
-    monkeypatch.setattr(pretrained, "PACKAGE", pretrained.PACKAGE._replace(name="nor-this"))
+    gone = {name: package._replace(name="nor-this") for name, package in pretrained.PACKAGES.items()}
+    monkeypatch.setattr(pretrained, "PACKAGES", gone)
     monkeypatch.setattr("regard.demos.shared.frozen_network", pretrained.load_pretrained)  # as if it were not loaded
     refused(regard("demo", "caption", "--out", tmp_path / "other"), 2, "nor-this", "regard[pretrained]")
     assert not (tmp_path / "other").exists()

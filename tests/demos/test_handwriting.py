@@ -51,7 +51,8 @@ def test_a_folder_that_is_taken(place: Path) -> None:
 
 
 def test_without_the_encoder_the_extra_is_named(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pretrained, "PACKAGE", pretrained.PACKAGE._replace(name="no-such-package"))
+    gone = {name: package._replace(name="no-such-package") for name, package in pretrained.PACKAGES.items()}
+    monkeypatch.setattr(pretrained, "PACKAGES", gone)
     monkeypatch.setattr("regard.demos.shared.frozen_network", pretrained.load_pretrained)  # as if it were not loaded
     refused(regard("demo", "handwriting", "--out", place), 2, "no-such-package", "regard[pretrained]")
     assert not place.exists()

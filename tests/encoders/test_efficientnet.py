@@ -1,4 +1,4 @@
-"""EfficientNet-lite0 with its BatchNorm folded in."""
+"""EfficientNet-lite with its BatchNorm folded in."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.data.planes import Pictures
-from regard.encoders.efficientnet import EPSILON, EfficientNetLite, Folded
+from regard.encoders.efficientnet import EPSILON, EfficientNetLite, Folded, scaled
 from regard.encoders.plane import Plane
 from tests.encoders.plane_laws import check_alone_is_together, pictures, randomised, together
 
@@ -38,10 +38,25 @@ def test_a_folded_layer_is_the_convolution_and_its_norm(kernel: int, stride: int
     torch.testing.assert_close(made, expected, atol=1e-12, rtol=0)
 
 
-@pytest.mark.parametrize(("stride", "size", "cells"), [(32, 1280, 7), (16, 112, 14)])
-def test_sizes(stride: int, size: int, cells: int) -> None:
+@pytest.mark.parametrize(
+    ("scale", "blocks", "sizes"),
+    [
+        ("lite0", [1, 2, 2, 3, 3, 4, 1], [16, 24, 40, 80, 112, 192, 320]),
+        ("lite2", [1, 3, 3, 4, 4, 5, 1], [16, 24, 48, 88, 120, 208, 352]),
+    ],
+)
+def test_larger_ones_are_wider_and_deeper(scale: str, blocks: list[int], sizes: list[int]) -> None:
+    assert [stage.blocks for stage in scaled(scale)] == blocks
+    assert [stage.size for stage in scaled(scale)] == sizes
+
+
+@pytest.mark.parametrize(
+    ("scale", "stride", "size", "cells"),
+    [("lite0", 32, 1280, 7), ("lite0", 16, 112, 14), ("lite2", 32, 1280, 7), ("lite2", 16, 120, 14)],
+)
+def test_sizes(scale: str, stride: int, size: int, cells: int) -> None:
     with torch.device("meta"):
-        encoder = EfficientNetLite(stride)
+        encoder = EfficientNetLite(stride, scale)
         source = Pictures(torch.zeros(1, 3, 224, 224), torch.tensor([[224, 224]], device="cpu"))
     assert (encoder.size, encoder.stride) == (size, stride)
     plane: Any = Plane(source.data, source.sizes, None)
@@ -58,23 +73,23 @@ def test_padding_changes_nothing(stride: int) -> None:
         check_alone_is_together(randomised(EfficientNetLite(stride)), pictures(3, [(33, 50), (64, 17), (1, 1)]))
 
 
-def test_it_is_the_network_whose_weights_it_takes() -> None:
-    """All its layers, against the package that the names of the weights are from."""
-    theirs = pytest.importorskip("efficientnet_lite_pytorch").EfficientNet.from_name("efficientnet-lite0")
+@pytest.mark.parametrize(("scale", "fifth"), [("lite0", 10), ("lite2", 14)])
+def test_it_is_the_network_whose_weights_it_takes(scale: str, fifth: int) -> None:
+    """All its layers, against the package that the names of the weights are from; `fifth` is the fifth stage's end."""
+    make = pytest.importorskip("efficientnet_lite_pytorch").EfficientNet.from_name
+    theirs = make(f"efficientnet-{scale}", image_size=224)  # which makes its padding that of even maps
     torch.manual_seed(0)
     for module in theirs.modules():
         if isinstance(module, nn.BatchNorm2d):
             drawn(module)
     theirs = theirs.double().eval()
     data = torch.randn(1, 3, 96, 64, dtype=torch.float64)
-    last = EfficientNetLite().double()
+    last = EfficientNetLite(scale=scale).double()
     last.take(theirs.state_dict())
-    middle = EfficientNetLite(16).double()
+    middle = EfficientNetLite(16, scale).double()
     middle.take(theirs.state_dict())
     kept: list[Tensor] = []
-    theirs._blocks[10].register_forward_hook(
-        lambda module, inputs, output: kept.append(output)
-    )  # the fifth stage's end
+    theirs._blocks[fifth].register_forward_hook(lambda module, inputs, output: kept.append(output))
     source = Pictures(data, torch.tensor([[96, 64]]))
     with torch.no_grad():
         torch.testing.assert_close(last.map(source).data, theirs.extract_features(data), atol=1e-9, rtol=0)

@@ -7,25 +7,38 @@ import torch
 
 from regard.data.corpora import package
 from regard.data.planes import Pictures
-from regard.encoders.pretrained import LITE, PACKAGE, load_pretrained, make_pretrained
+from regard.encoders.pretrained import PACKAGES, load_pretrained, make_pretrained
 from regard.errors import MissingExtra, UsageError
 
-try:
-    distribution(PACKAGE.name)
-    installed = True
-except PackageNotFoundError:
-    installed = False
-with_weights = pytest.mark.skipif(not installed, reason=f"needs {PACKAGE.name}")
+LITE, LITE2 = "efficientnet-lite0", "efficientnet-lite2"
+
+
+def installed(name: str) -> bool:
+    try:
+        distribution(PACKAGES[name].name)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+with_weights = pytest.mark.skipif(not all(map(installed, PACKAGES)), reason="needs the packages of weights")
 
 
 @with_weights
 @pytest.mark.parametrize(
-    ("name", "size", "stride"), [(LITE, 1280, 32), (f"{LITE}/32", 1280, 32), (f"{LITE}/16", 112, 16)]
+    ("network", "ending", "size", "stride"),
+    [
+        (LITE, "", 1280, 32),
+        (LITE, "/32", 1280, 32),
+        (LITE, "/16", 112, 16),
+        (LITE2, "", 1280, 32),
+        (LITE2, "/16", 120, 16),
+    ],
 )
-def test_weights_out_of_the_package(name: str, size: int, stride: int) -> None:
-    made = load_pretrained(name)
+def test_weights_out_of_the_package(network: str, ending: str, size: int, stride: int) -> None:
+    made = load_pretrained(network + ending)
     assert (made.size, made.stride) == (size, stride)
-    assert made.key == f"{LITE}/{stride} 0.1.0 {PACKAGE.sha256[:12]}"
+    assert made.key == f"{network}/{stride} 0.1.0 {PACKAGES[network].sha256[:12]}"
     assert made.mean == (127 / 255,) * 3
     assert list(made.buffers()) == []
     assert not made.training
@@ -67,7 +80,7 @@ def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     assert make_pretrained(LITE).size == 1280  # the bare network needs none
 
 
-@pytest.mark.parametrize("name", ["resnet50", "timm:", "", "efficientnet-lite1"])
+@pytest.mark.parametrize("name", ["resnet50", "timm:", "", "efficientnet-lite3"])
 def test_unknown_names(name: str) -> None:
     with pytest.raises(UsageError, match="is no pretrained network; there are efficientnet-lite0"):
         load_pretrained(name)

