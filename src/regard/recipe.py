@@ -25,6 +25,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 PartShare = Annotated[float, Field(ge=0, lt=1)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Term = Literal["location", "coverage", "position", "markov", "fertility", "plane"]
 Terms = Annotated[tuple[Term, ...], Field(max_length=6)]
 Stages = Annotated[tuple[Size, ...], Field(min_length=1, max_length=6)]
@@ -311,6 +312,10 @@ class Look(_Section):
         True, "of a question that never looks, a layer reads the picture; without it [question; picture]"
     )
     words: bool = option(False, "a question asks with its words, each weighed by a learned query; else its last state")
+    sharpness: Positive = option(
+        1.0,
+        "a look's energies are multiplied by it: from even weights, which they begin with, it learns as much faster",
+    )
     names: Amount = option(
         0.0, "places learn to name the words of all that is asked and answered about a picture, and guide the looks"
     )

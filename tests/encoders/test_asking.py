@@ -34,9 +34,9 @@ def same(one: Tensor, other: Tensor) -> None:
     torch.testing.assert_close(one, other, atol=1e-9, rtol=0)
 
 
-@pytest.mark.parametrize("hops", [1, 2, 3])
-def test_stacked_attention_is_its_equation(hops: int) -> None:
-    made = randomised(StackedAttention(V, Q, A, hops))
+@pytest.mark.parametrize(("hops", "sharpness"), [(1, 1.0), (2, 1.0), (3, 1.0), (2, 15.0)])
+def test_stacked_attention_is_its_equation(hops: int, sharpness: float) -> None:
+    made = randomised(StackedAttention(V, Q, A, hops, sharpness=sharpness))
     W, b = arrays(made.W)
     asked = made(picture(), question())
     assert asked.weights.shape == (B, hops, S)
@@ -45,7 +45,7 @@ def test_stacked_attention_is_its_equation(hops: int) -> None:
         u = q = question().summary[row].numpy()
         for k, look in enumerate(made.looks):
             W_k, U_k, b_k, w_k = arrays(look.score)
-            p = softmax(np.array([w_k[0] @ np.tanh(W_k @ u + U_k @ one + b_k) for one in places]))
+            p = softmax(np.array([sharpness * w_k[0] @ np.tanh(W_k @ u + U_k @ one + b_k) for one in places]))
             np.testing.assert_allclose(asked.weights[row, k, :count].detach(), p, atol=1e-12)
             found = np.tanh(W @ sum(weight * one for weight, one in zip(p, places, strict=True)) + b)
             u = u + found
@@ -66,8 +66,8 @@ def test_a_second_hop_asks_with_what_the_first_found() -> None:
 
 
 def test_a_hop_leans_to_places_that_look_like_the_words_it_is_after() -> None:
-    """energy_ki + (M_k u) · σ(O a_i + b), and of the picture the log of the mean of e^{n_i}"""
-    made = randomised(StackedAttention(V, Q, A, 2, names=N))
+    """γ (energy_ki + (M_k u) · σ(O a_i + b)), and of the picture the log of the mean of e^{n_i}"""
+    made = randomised(StackedAttention(V, Q, A, 2, names=N, sharpness=3.0))
     W, b = arrays(made.W)
     named, c = arrays(made.O)
     asked = made(picture(), question())
@@ -79,7 +79,7 @@ def test_a_hop_leans_to_places_that_look_like_the_words_it_is_after() -> None:
             (M,) = arrays(made.M[k])
             W_k, U_k, b_k, w_k = arrays(look.score)
             energy = [w_k[0] @ np.tanh(W_k @ u + U_k @ one + b_k) for one in places]
-            p = softmax(np.array([e + M @ u @ (1 / (1 + np.exp(-n))) for e, n in zip(energy, names, strict=True)]))
+            p = softmax(3 * np.array([e + M @ u @ (1 / (1 + np.exp(-n))) for e, n in zip(energy, names, strict=True)]))
             np.testing.assert_allclose(asked.weights[row, k, :count].detach(), p, atol=1e-12)
             u = u + np.tanh(W @ sum(weight * one for weight, one in zip(p, places, strict=True)) + b)
         np.testing.assert_allclose(asked.named[row].detach(), np.log(np.mean(np.exp(names), 0)), atol=1e-12)

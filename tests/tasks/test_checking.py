@@ -158,6 +158,7 @@ def test_every_recipe_of_the_package_sets_only_what_its_tasks_use(name: str) -> 
         ("transcribe", {"data.features_column": 3}, "data.features_column=3 does nothing in the task transcribe"),
         ("transcribe", {"look.stages": [8, 16]}, r"look.stages=\[8, 16\] does nothing with look.encoder=dense"),
         ("caption", {"look.names": 0.1}, "look.names=0.1 does nothing in the task caption"),
+        ("caption", {"look.sharpness": 2.0}, "look.sharpness=2.0 does nothing in the task caption"),
         ("describe", {"look.names": 0.1}, "look.names=0.1 does nothing in the task describe"),
         ("classify", {"look.names": 0.1}, "look.names=0.1 does nothing in the task classify"),
         ("caption", {"look.widest": 99}, "look.widest=99 does nothing with look.fit=square"),

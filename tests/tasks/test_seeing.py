@@ -145,7 +145,7 @@ CASES: dict[str, dict[str, Any]] = {
     | {"look.states": "none", "look.moving": True, "look.shift": 1, "model.terms": ["position"]},
     "answer": {"look.fit": "within", "look.hops": 2, "choose.size": 3, "data.features_column": 3},
     "answer, names": {"look.fit": "within", "look.hops": 1, "choose.size": 3, "data.features_column": 3}
-    | {"look.names": 0.5},
+    | {"look.names": 0.5, "look.sharpness": 15.0},
 }
 
 
@@ -216,6 +216,10 @@ def _double(source: Any) -> Any:
     ("options", "said"),
     [
         ({"task": "answer", "look.hops": 0, "look.names": 1.0}, r"look\.names=1\.0 does nothing with look\.hops=0"),
+        (
+            {"task": "answer", "look.hops": 0, "look.sharpness": 2.0},
+            r"look\.sharpness=2\.0 does nothing with look\.hops=0",
+        ),
         ({"task": "answer", "look.layer": False}, r"look\.layer=false does nothing with look\.hops=2"),
         ({"task": "answer", "look.hops": 8, "look.layer": False}, r"look\.layer=false does nothing with look\.hops=8"),
         *(

@@ -1,5 +1,6 @@
 """A picture and a question about it, both encoded → one vector to choose an answer by, and where it looked for it."""
 
+from functools import partial
 from typing import NamedTuple, cast
 
 import torch
@@ -9,6 +10,7 @@ from torch.nn import functional as F
 from regard.attention.memory import Encoded
 from regard.attention.score import AdditiveScore
 from regard.attention.soft import Attention
+from regard.attention.softmax import masked_softmax
 from regard.dropout import Dropout
 
 RARE = -3.0  # log-odds that a word is said of a picture, before anything is learnt: about one picture in twenty
@@ -68,15 +70,16 @@ class Beside(nn.Module):
 
 
 class StackedAttention(nn.Module):
-    """u_0 = q,   p_k = softmax_i w_k · tanh(W_k u_{k-1} + U_k a_i),   f_k = tanh(W Σ_i p_ki a_i + b),
-    u_k = u_{k-1} + f_k,   vector = [q; f_K]            after Yang et al. 2016, 3.3
+    """u_0 = q,   p_k = softmax_i γ w_k · tanh(W_k u_{k-1} + U_k a_i),   f_k = tanh(W Σ_i p_ki a_i + b),
+    u_k = u_{k-1} + f_k,   vector = [q; f_K]            after Yang et al. 2016, 3.3, where γ is 1
 
     Each hop looks at the picture's level places a_i with the question q and what the hops before have found. With
     weights all alike it is `Beside`: the two differ only in where they look. Yang et al. squash every place before they
-    sum, and read u_K alone: few questions teach that less (docs/answer.md).
+    sum, and read u_K alone: few questions teach that less (docs/answer.md). `sharpness` γ only says how fast weights
+    leave what is even: rules as Adam's move w_k as far at every update whatever γ is.
 
     With `names` N each place is also compared with N words, n_i = O a_i + b, and a hop leans to places that look like
-    the words it is after:  energy_ki + (M_k u_{k-1}) · σ(n_i).  O can be taught by what is said of the whole picture,
+    the words it is after:  energy_ki + γ (M_k u_{k-1}) · σ(n_i).  O can be taught by what is said of the whole picture,
     whose log-odds are those of its places, mostly of the highest:  log (1/S Σ_i e^{n_i}).
     """
 
@@ -88,12 +91,13 @@ class StackedAttention(nn.Module):
         hops: int = 2,
         dropout: Dropout | None = None,
         names: int = 0,
+        sharpness: float = 1.0,
     ):
         super().__init__()
         self.size, self.hops = 2 * question_size, hops
         self.W = nn.Linear(picture_size, question_size)
         scores = (AdditiveScore(question_size, picture_size, compare) for _ in range(hops))
-        self.looks = nn.ModuleList(Attention(score, picture_size) for score in scores)
+        self.looks = nn.ModuleList(Attention(score, picture_size, partial(sharpened, sharpness)) for score in scores)
         self.O = nn.Linear(picture_size, names) if names else None
         self.M = nn.ModuleList(nn.Linear(question_size, names, bias=False) for _ in range(hops if names else 0))
         self.dropout = dropout or Dropout(0.0)
@@ -123,6 +127,11 @@ class StackedAttention(nn.Module):
             weights.append(attended.weights)  # (B, 1, S)
         named = None if names is None else log_mean(names, picture.mask)  # (B, N)
         return Asked(torch.cat([question.summary, found[:, 0]], -1), torch.cat(weights, 1), named)
+
+
+def sharpened(sharpness: float, energy: Tensor, mask: Tensor) -> Tensor:
+    """α = softmax_i γ e_i over the real places"""
+    return masked_softmax(sharpness * energy, mask)
 
 
 def log_mean(names: Tensor, mask: Tensor) -> Tensor:

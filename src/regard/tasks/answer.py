@@ -30,7 +30,7 @@ CODEC = LookingCodec
 UNUSED: Unused = {
     **readers("answer", also=("data.where_column", *within("choose", "levels", "pool", "rows", "penalty"), *CLIPS)),
     **FITS,
-    ("look.hops", 0): ("look.names",),
+    ("look.hops", 0): ("look.names", "look.sharpness"),
     **{("look.hops", hops): ("look.layer",) for hops in range(1, MOST_HOPS + 1)},
 }
 
@@ -65,7 +65,11 @@ def build(codec: LookingCodec, recipe: Recipe) -> Chooser:
     sizes, dropout = (eye.size, words.size), Dropout(options.dropout, variational=True)  # a channel, at all places
     names = len(codec.question.vocabulary) if recipe.look.names > 0 else 0
     plain = Beside if recipe.look.layer else Concatenated
-    asks = StackedAttention(*sizes, recipe.choose.size, hops, dropout, names) if hops else plain(*sizes, dropout)
+    asks: Concatenated | Beside | StackedAttention
+    if hops:
+        asks = StackedAttention(*sizes, recipe.choose.size, hops, dropout, names, recipe.look.sharpness)
+    else:
+        asks = plain(*sizes, dropout)
     classifier = Classifier(asks.size, recipe.choose.hidden, len(codec.labels), make_dropout(options))
     pool = AttentionPool(words.size, recipe.choose.size, 1) if recipe.look.words else None
     model = Chooser(QuestionReader(eye, words, asks, classifier, pool), naming=recipe.look.names)

@@ -39,7 +39,7 @@ WRITERS: Unused = {
     ("model.reverse", 0.0): ("search.reverse",),
 }
 
-ASKED = within("look", "hops", "layer", "words", "names")  # what only a question can be told
+ASKED = within("look", "hops", "layer", "words", "names", "sharpness")  # what only a question can be told
 CLIPS = within("look", "every", "frames", "local", "motions", "pool", "parts", "moving", "shift", "states")
 FITS: Unused = {("look.fit", fit): ("look.widest",) for fit in ("square", "within")}
 
