@@ -263,8 +263,9 @@ class Look(_Section):
         "timm:NAME",
     )
     freeze: bool = option(True, "a trained encoder stays as it is, and what it makes of a picture is kept on disk")
-    fit: Literal["square", "height", "within"] = option(
-        "square", "the middle at size × size; all of it, size high (lines); all of it, within size × size"
+    fit: Literal["square", "height", "within", "whole"] = option(
+        "square",
+        "the middle at size × size; all of it, size high (lines), or within size × size, or its longer side size",
     )
     size: Size = option(96, "pixels, see fit")
     widest: Size = option(2048, "pixels of the widest picture, with fit=height")

@@ -17,7 +17,9 @@ from tests.data.made import noise, save, url
 sides = st.integers(1, 90)
 
 
-@given(sides, sides, st.sampled_from(["square", "height", "within"]), st.integers(1, 60), st.sampled_from([1, 3]))
+@given(
+    sides, sides, st.sampled_from(["square", "height", "within", "whole"]), st.integers(1, 60), st.sampled_from([1, 3])
+)
 def test_the_size_foretold_is_the_size_given(width: int, height: int, fit: str, size: int, channels: int) -> None:
     view = View(channels, fit, size, widest=8192)
     image = Image.new("L" if channels == 1 else "RGB", (width, height))
@@ -33,9 +35,12 @@ def test_what_each_fit_promises(width: int, height: int, size: int) -> None:
     high, wide = View(fit="within", size=size).size_of(width, height)
     assert max(high, wide) == min(size, max(height, width))
     assert abs(wide * height - high * width) <= max(width, height)  # the shape is kept but for a pixel
+    high, wide = View(fit="whole", size=size).size_of(width, height)
+    assert max(high, wide) == size  # enlarged, too
+    assert abs(wide * height - high * width) <= max(width, height)
 
 
-@pytest.mark.parametrize("fit", ["square", "height", "within"])
+@pytest.mark.parametrize("fit", ["square", "height", "within", "whole"])
 def test_a_picture_that_fits_is_not_touched(fit: str) -> None:
     square = noise(24, 24)
     assert (View(fit=fit, size=24).pixels(url(square)) == square.transpose(2, 0, 1)).all()

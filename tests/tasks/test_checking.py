@@ -163,6 +163,7 @@ def test_every_recipe_of_the_package_sets_only_what_its_tasks_use(name: str) -> 
         ("classify", {"look.names": 0.1}, "look.names=0.1 does nothing in the task classify"),
         ("caption", {"look.widest": 99}, "look.widest=99 does nothing with look.fit=square"),
         ("transcribe", {"look.fit": "within", "look.widest": 99}, "look.widest=99 does nothing with look.fit=within"),
+        ("answer", {"look.fit": "whole", "look.widest": 99}, "look.widest=99 does nothing with look.fit=whole"),
     ],
 )
 def test_what_does_nothing_is_refused(task: str, options: dict[str, Any], said: str) -> None:

@@ -34,7 +34,9 @@ class ClipView:
 
     def __post_init__(self) -> None:
         if self.frame.fit == "height":
-            raise DataError("frames of clips are no lines of writing: expected fit square or within, found height")
+            raise DataError(
+                "frames of clips are no lines of writing: expected fit square, within or whole, found height"
+            )
         for name in ("every", "most"):
             if type(getattr(self, name)) is not int or getattr(self, name) < 1:
                 raise DataError(f"{name} of a clip's view is {getattr(self, name)!r:.40}; expected 1, 2, 3, …")

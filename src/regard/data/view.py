@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 IMAGENET_MEAN, IMAGENET_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
-FITS = ("square", "height", "within")
+FITS = ("square", "height", "within", "whole")
 LARGEST = 8192  # pixels of a side
 
 
@@ -37,6 +37,8 @@ class View:
     height  all of it, `size` high and as wide as its shape asks: lines of writing. One that would be wider than
             `widest` is refused: squeezed letters are other letters.
     within  all of it, as it is; made smaller, in its shape, if a side is longer than `size`.
+    whole   all of it, in its shape, the longer side `size`: what is smaller is enlarged. For networks that were trained
+            on pictures in which things are larger than in yours.
 
     Numbers are x / 255, or 1 − x / 255 with `invert`: dark ink on light paper then is light on zero, and the zeros
     that fill a batch are paper too. With `mean` and `std` they become (x − mean) / std, channel by channel.
@@ -66,8 +68,9 @@ class View:
         """Height and width of what `pixels` gives for a picture of this width and height; decodes nothing."""
         if self.fit == "square":
             return self.size, self.size
-        if self.fit == "within":
-            scale = min(1.0, self.size / max(width, height))
+        if self.fit in ("within", "whole"):
+            scale = self.size / max(width, height)
+            scale = min(1.0, scale) if self.fit == "within" else scale
             return max(1, round(height * scale)), max(1, round(width * scale))
         wide = max(1, round(width * self.size / height))
         if wide > self.widest:

@@ -153,8 +153,8 @@ class Looks(BaseModel):
     """How a model looks at a file."""
 
     kind: Literal["picture", "clip"]
-    fit: Literal["square", "height", "within"] = Field(
-        description="The middle square is seen; or all, at one height; or all, as it is, up to a size."
+    fit: Literal["square", "height", "within", "whole"] = Field(
+        description="The middle square is seen; or all: at one height, up to a size, or its longer side at that size."
     )
     size: int = Field(description="Pixels of the side or height that is seen.")
     line: bool = Field(description="Whether pictures are lines of writing.")

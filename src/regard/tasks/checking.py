@@ -41,7 +41,7 @@ WRITERS: Unused = {
 
 ASKED = within("look", "hops", "layer", "words", "names", "sharpness")  # what only a question can be told
 CLIPS = within("look", "every", "frames", "local", "motions", "pool", "parts", "moving", "shift", "states")
-FITS: Unused = {("look.fit", fit): ("look.widest",) for fit in ("square", "within")}
+FITS: Unused = {("look.fit", fit): ("look.widest",) for fit in ("square", "within", "whole")}
 
 UNREAD = (*within("model", "supervision", "supervision_kind"), *within("data", "features_column", "where_column"))
 
