@@ -83,7 +83,7 @@ def _formulas(more: str) -> tuple[str, ...]:
 
 
 def _rooms(more: str) -> tuple[str, ...]:
-    return "daquar", "train.tsv", "test.tsv", "answer", more, "accuracy macro_f1"
+    return "daquar", "train.tsv", "test.tsv", "answer", f"{more} {_GLOVE}", "accuracy macro_f1"
 
 
 def _lips(local: bool, states: str, attends: bool = True) -> tuple[str, ...]:

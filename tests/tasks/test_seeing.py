@@ -216,10 +216,6 @@ def _double(source: Any) -> Any:
     ("options", "said"),
     [
         ({"task": "answer", "look.hops": 0, "look.names": 1.0}, r"look\.names=1\.0 does nothing with look\.hops=0"),
-        (
-            {"task": "answer", "look.hops": 0, "look.sharpness": 2.0},
-            r"look\.sharpness=2\.0 does nothing with look\.hops=0",
-        ),
         ({"task": "answer", "look.layer": False}, r"look\.layer=false does nothing with look\.hops=2"),
         ({"task": "answer", "look.hops": 8, "look.layer": False}, r"look\.layer=false does nothing with look\.hops=8"),
         *(

@@ -30,7 +30,7 @@ CODEC = LookingCodec
 UNUSED: Unused = {
     **readers("answer", also=("data.where_column", *within("choose", "levels", "pool", "rows", "penalty"), *CLIPS)),
     **FITS,
-    ("look.hops", 0): ("look.names", "look.sharpness"),
+    ("look.hops", 0): ("look.names",),  # not look.sharpness: the recipe of looks has one, and may be told not to look
     **{("look.hops", hops): ("look.layer",) for hops in range(1, MOST_HOPS + 1)},
 }
 
