@@ -24,7 +24,8 @@ from regard.data.readers import Columns, read_pairs
 from regard.data.splitting import Grouped, group_references
 
 FOLDS = 5
-RECIPES = ("answer-concatenated", "answer-plain", "answer+look.hops=1")
+GLOVE = "data.embeddings=glove+model.embed=50"
+RECIPES = tuple(f"answer{kind}+{GLOVE}" for kind in ("-concatenated", "-plain", "+look.hops=1"))
 DRAWS = 10_000
 
 Numbers = NDArray[np.float64]

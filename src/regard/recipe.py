@@ -315,7 +315,7 @@ class Look(_Section):
     words: bool = option(False, "a question asks with its words, each weighed by a learned query; else its last state")
     sharpness: Positive = option(
         1.0,
-        "a look's energies are multiplied by it: from even weights, which they begin with, it learns as much faster",
+        "a look's energies are multiplied by it: the larger, the sooner its weights leave the even ones of the start",
     )
     names: Amount = option(
         0.0, "places learn to name the words of all that is asked and answered about a picture, and guide the looks"

@@ -52,6 +52,11 @@ def test_stacked_attention_is_its_equation(hops: int, sharpness: float) -> None:
         np.testing.assert_allclose(asked.vector[row].detach(), np.concatenate([q, found]), atol=1e-12)
 
 
+def test_looks_without_sharpness_are_read_in_one_pass() -> None:
+    assert [look.is_additive for look in StackedAttention(V, Q, A, 2).looks] == [True, True]
+    assert [look.is_additive for look in StackedAttention(V, Q, A, 1, sharpness=2.0).looks] == [False]
+
+
 def test_a_second_hop_asks_with_what_the_first_found() -> None:
     made = randomised(StackedAttention(V, Q, A, 2))
     made.looks[1].load_state_dict(made.looks[0].state_dict())

@@ -13,18 +13,13 @@ from regard.errors import MissingExtra, UsageError
 LITE, LITE2 = "efficientnet-lite0", "efficientnet-lite2"
 
 
-def installed(name: str) -> bool:
+def need(network: str) -> None:
     try:
-        distribution(PACKAGES[name].name)
+        distribution(PACKAGES[network].name)
     except PackageNotFoundError:
-        return False
-    return True
+        pytest.skip(f"needs {PACKAGES[network].name}")
 
 
-with_weights = pytest.mark.skipif(not all(map(installed, PACKAGES)), reason="needs the packages of weights")
-
-
-@with_weights
 @pytest.mark.parametrize(
     ("network", "ending", "size", "stride"),
     [
@@ -36,6 +31,7 @@ with_weights = pytest.mark.skipif(not all(map(installed, PACKAGES)), reason="nee
     ],
 )
 def test_weights_out_of_the_package(network: str, ending: str, size: int, stride: int) -> None:
+    need(network)
     made = load_pretrained(network + ending)
     assert (made.size, made.stride) == (size, stride)
     assert made.key == f"{network}/{stride} 0.1.0 {PACKAGES[network].sha256[:12]}"
@@ -45,8 +41,8 @@ def test_weights_out_of_the_package(network: str, ending: str, size: int, stride
     assert all(weight.requires_grad for weight in made.parameters())
 
 
-@with_weights
 def test_a_run_folder_can_fill_the_bare_network() -> None:
+    need(LITE)
     made, bare = load_pretrained(f"{LITE}/16"), make_pretrained(f"{LITE}/16")
     bare.load_state_dict(dict(made.named_parameters()))
     source = Pictures(torch.randn(1, 3, 40, 33), torch.tensor([[40, 33]]))
@@ -54,9 +50,9 @@ def test_a_run_folder_can_fill_the_bare_network() -> None:
         assert bare(source).values.equal(made(source).values)
 
 
-@with_weights
 def test_a_pattern_is_seen_where_it_is() -> None:
     """Trained weights see a pattern and not the plain ground around it."""
+    need(LITE)
     made = load_pretrained(f"{LITE}/16")
     data = torch.zeros(1, 3, 128, 128)
     data[:, :, 64:96, 16:48] = torch.randn(32, 32, generator=torch.Generator().manual_seed(0))

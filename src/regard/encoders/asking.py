@@ -97,7 +97,8 @@ class StackedAttention(nn.Module):
         self.size, self.hops = 2 * question_size, hops
         self.W = nn.Linear(picture_size, question_size)
         scores = (AdditiveScore(question_size, picture_size, compare) for _ in range(hops))
-        self.looks = nn.ModuleList(Attention(score, picture_size, partial(sharpened, sharpness)) for score in scores)
+        weigh = masked_softmax if sharpness == 1 else partial(sharpened, sharpness)  # the former is read in one pass
+        self.looks = nn.ModuleList(Attention(score, picture_size, weigh) for score in scores)
         self.O = nn.Linear(picture_size, names) if names else None
         self.M = nn.ModuleList(nn.Linear(question_size, names, bias=False) for _ in range(hops if names else 0))
         self.dropout = dropout or Dropout(0.0)
